@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 # Programs that the tests start would compile every module each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-agents torture lint ruff mypy imports chromium lock bench shots clean
+.PHONY: run test test-all test-agents torture lint ruff mypy imports chromium lock bench shots clean
 
 run: .venv/.installed-run
 	@exec $(BIN)/chainviz serve
@@ -18,6 +18,11 @@ run: .venv/.installed-run
 test: chromium lint
 	CHAINVIZ_TEST_POSTGRESQL="$(POSTGRESQL)" $(PYTEST) -m database
 	$(PYTEST)
+
+# All examples of property tests and all cells of large matrices, of which `make test` tries a share, and all hostile strings.
+test-all: chromium
+	CHAINVIZ_TEST_LONG=1 $(MAKE) test
+	$(MAKE) torture
 
 # Breaks sessions of real agents, fixes them and sees the agents resume. Their programs are kept in ~/.cache/chainviz-agents.
 test-agents: .venv/.installed-test
@@ -66,4 +71,5 @@ shots: chromium
 	@echo "Open dist/shots/index.html."
 
 bench: chromium
-	$(BIN)/python -m tests.bench
+	mkdir -p dist
+	$(BIN)/python -m tests.bench --json dist/bench.json

@@ -1,7 +1,8 @@
 """The `chainviz` console script: finds the module of a command and runs it.
 
 Exit codes: 0 fine, 1 problems found or operation refused, 2 bad usage or unreadable input.
-A command's module is imported only when it is called, so that the commands of the core start without Django.
+A command's module is imported only when it is called, so that the commands of the core start without Django, and
+`chainviz --version` without anything else. The distribution chainviz-cli has only the libraries of those commands.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ import argparse
 import errno
 import os
 import sys
-from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
 from io import TextIOWrapper
-from typing import NoReturn
 
-from chainviz.commands.io.output import complain
-from chainviz.core.errors import ChainError
-from chainviz.core.terminal import visible
+from chainviz import __version__
+
+TYPE_CHECKING = False  # see chainviz/__init__.py
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 # name -> (module with add_arguments and run, one line of help)
 COMMANDS = {
@@ -28,11 +29,17 @@ COMMANDS = {
     "recipe": ("chainviz.commands.recipe", "run a recipe on each chain"),
     "convert": ("chainviz.commands.convert", "convert chains to another format"),
     "fix": ("chainviz.commands.fix", "make a session valid again so that its agent can resume it"),
+    "sessions": ("chainviz.commands.sessions", "list the sessions of this machine's agents"),
+    "doctor": ("chainviz.commands.doctor", "check every session of this machine, and fix those that would be refused"),
+    "open": ("chainviz.commands.open", "show a session of this machine in the browser"),
     "diff": ("chainviz.commands.diff", "show what changed from one file to another"),
     "parse": ("chainviz.commands.parse", "show the sections and tool calls of a model's answer"),
     "state": ("chainviz.commands.state", "check a conversation state, or show what a chain would store and send"),
     "simulate": ("chainviz.commands.simulate", "show when compaction strategies would have fired in a chain"),
     "observations": ("chainviz.commands.observations", "list the tool results of each chain"),
+    "mcp": ("chainviz.commands.mcp", "serve sessions to an agent: an MCP server on standard input and output"),
+    "integrate": ("chainviz.commands.integrate", "add chainviz to the settings of an agent, or take it out"),
+    "hook": ("chainviz.commands.hook", "what agents run after chainviz integrate: check, copy or open a session"),
     "generate": ("chainviz.commands.generate", "make up a chain for tests"),
     "serve": ("chainviz.commands.serve", "start the web application on this machine"),
     "add": ("chainviz.commands.add", "add files to this machine's library, even while its server runs"),
@@ -43,14 +50,20 @@ COMMANDS = {
     "backup": ("chainviz.commands.backup", "write the whole installation into one file, while it runs"),
     "restore": ("chainviz.commands.restore", "fill an empty installation from a backup"),
     "fsck": ("chainviz.commands.fsck", "check everything that is stored against its hashes"),
+    "help": ("chainviz.commands.help", "print a page of the help, or the list of its pages"),
     "worker": ("chainviz.commands.worker", "run slow jobs in a separate process"),
 }
+
+EXTRAS = {"mcp": "mcp", "mcp_types": "mcp"}
+"""The extra that brings a library which chainviz itself leaves out."""
 
 
 class Parser(argparse.ArgumentParser):
     """Bad usage is one line, like every other error."""
 
     def error(self, message: str) -> NoReturn:
+        from chainviz.core.errors import visible
+
         self.exit(2, f"{self.prog}: {visible(message)}; see {self.prog} --help.\n")
 
 
@@ -58,12 +71,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     chosen = words[0] if words and words[0] in COMMANDS else None
     parser = Parser(prog="chainviz", description="See, check, repair and convert LLM message chains.")
-    parser.add_argument("--version", action="version", version=f"chainviz {version('chainviz')}")
+    parser.add_argument("--version", action="version", version=f"chainviz {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (_, text) in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         if name == chosen:
-            import_module(COMMANDS[name][0]).add_arguments(subparser)
+            _add_arguments(name, subparser)
     arguments = parser.parse_args(words)
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -72,13 +85,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(arguments)
 
 
+def _add_arguments(name: str, parser: Parser) -> None:
+    try:
+        import_module(COMMANDS[name][0]).add_arguments(parser)
+    except ModuleNotFoundError as error:
+        parser.exit(2, f"{parser.prog}: {_missing_library(error)}\n")
+
+
+def _missing_library(error: ModuleNotFoundError) -> str:
+    """Tell what to install; raise the error again if a module of chainviz itself is missing."""
+    library = (error.name or "chainviz").partition(".")[0]
+    if library == "chainviz":
+        raise error
+    if library in EXTRAS:
+        return f'this needs an extra: pip install "chainviz[{EXTRAS[library]}]".'
+    return f"this needs the library {library}, which chainviz-cli leaves out; install chainviz instead."
+
+
 def run(arguments: argparse.Namespace) -> int:
+    from chainviz.commands.io import complain
+    from chainviz.core.errors import ChainError
+
     module = import_module(COMMANDS[arguments.command][0])
     try:
         code: int = module.run(arguments)
         sys.stdout.flush()
     except ChainError as error:
         complain(error)
+        return 2
+    except ModuleNotFoundError as error:
+        complain(_missing_library(error))
         return 2
     except BrokenPipeError:
         _drop_output()  # the reader has had enough (`chainviz show … | head`)
@@ -105,7 +141,8 @@ def _reason(error: Exception) -> str:
 
 
 def _open_closed_streams() -> None:
-    """Of streams that are closed Python makes None: what is printed then is an error for the output, and nothing for errors."""
+    """Open the standard streams that were closed, which Python sets to None. Printing is then an error for the output,
+    and has no effect for errors."""
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:

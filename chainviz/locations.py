@@ -1,4 +1,4 @@
-"""Where things are: pages and style sheets, the data folder, the secret key in it, the database."""
+"""Find pages and style sheets, the data folder, the secret key in it, and the database."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ def default_data_folder() -> Path:
         return Path.home() / "Library" / "Application Support" / "chainviz"
     fallback = Path.home() / ".local" / "share"
     return Path(os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_DATA_HOME") or fallback) / "chainviz"
+
+
+def data_folder() -> Path:
+    """Return the data folder as the environment names it, for commands that need no other setting."""
+    return Path(os.environ.get("CHAINVIZ_DATA") or default_data_folder())
 
 
 def database(url: str, folder: Path) -> dict[str, object]:

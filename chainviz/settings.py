@@ -16,40 +16,95 @@ from urllib.parse import unquote, urlsplit
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from chainviz.core.errors import OptionsError
-from chainviz.core.usage.prices_and_windows import read_overrides
-from chainviz.core.value_errors import value_error
+from chainviz.core.errors import OptionsError, value_error
+from chainviz.core.usage.prices import read_overrides
 from chainviz.locations import ASSETS, database, default_data_folder, secret_key
 
 
 class Environment(BaseSettings):
-    """What a person may set from outside; the table in README.md says what each one means."""
+    """The settings that a person can set. The help shows their descriptions and defaults as a table."""
 
     model_config = SettingsConfigDict(env_prefix="CHAINVIZ_", env_ignore_empty=True, frozen=True)
 
-    mode: Literal["local", "team"] = "local"
-    log: Literal["text", "json"] = "text"
-    base_url: str = Field(default="", validate_default=True)
-    trusted_proxies: str = ""
-    port: int = Field(default=8000, ge=1, le=65535)
-    host: str = "127.0.0.1"
-    data: Path = default_data_folder()
-    database_url: str = ""
-    llm_base_url: str = ""
-    llm_api_key: str = ""
-    llm_model: str = ""
-    llm_concurrency: int = Field(default=4, ge=1)
-    llm_seconds: int = Field(default=600, ge=1)
-    max_upload_mb: int = Field(default=1000, ge=1)
-    folders: str = ""
-    models: str = ""
-    mail_url: str = ""
-    mail_from: str = "chainviz@localhost"
-    oidc_issuer: str = ""
-    oidc_client_id: str = Field(default="", validate_default=True)
-    oidc_client_secret: str = ""
-    oidc_client_secret_file: str = ""
-    oidc_name: str = Field(default="single sign-on", max_length=40)
+    mode: Literal["local", "team"] = Field(
+        default="local",
+        description="`local`: one owner, this machine only. `team`: accounts and roles, see [Team mode](team.md).",
+    )
+    port: int = Field(default=8000, ge=1, le=65535, description="The port to listen on.")
+    host: str = Field(default="127.0.0.1", description="The address to listen on; in local mode, a loopback address.")
+    data: Path = Field(
+        default=default_data_folder(),
+        description="The folder for the database, the secret key and prepared files.",
+        json_schema_extra={"default_text": "`data` in a checkout, else the folder for the person's application data"},
+    )
+    database_url: str = Field(
+        default="",
+        description="`postgresql://user@host/name`, or `sqlite:///` and a path.",
+        json_schema_extra={"default_text": "SQLite in the data folder"},
+    )
+    base_url: str = Field(
+        default="",
+        validate_default=True,
+        description="The address that people open, such as `https://chainviz.example.org`. Required in team mode.",
+    )
+    trusted_proxies: str = Field(
+        default="",
+        description="Addresses or networks of reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.",
+    )
+    folders: str = Field(
+        default="",
+        description="Team mode: folders on the server, separated as in `PATH`. The owners of every team can open their files.",
+    )
+    discovery: bool = Field(
+        default=True,
+        description="Local mode: whether chainviz looks for the sessions of agents on this machine. Names only, until you choose.",
+    )
+    max_upload_mb: int = Field(default=1000, ge=1, description="The largest file that is accepted, in MB.")
+    log: Literal["text", "json"] = Field(
+        default="text",
+        description="`json`: one line of JSON on standard error for each log record and each request, with its `X-Request-ID`.",
+    )
+    models: str = Field(
+        default="",
+        description="A JSON file with your own context windows and prices, see [Models and prices](#models-and-prices).",
+    )
+    llm_base_url: str = Field(
+        default="",
+        description="An OpenAI-compatible endpoint that writes summaries, such as `http://127.0.0.1:11434/v1` for Ollama. "
+        "In team mode, the team's rules must allow it.",
+    )
+    llm_api_key: str = Field(default="", description="The API key of this endpoint, if it needs one.")
+    llm_model: str = Field(default="", description="The model that writes summaries.")
+    llm_concurrency: int = Field(default=4, ge=1, description="How many summaries are requested at the same time.")
+    llm_seconds: int = Field(default=600, ge=1, description="How many seconds one prompt may take, including retries.")
+    mail_url: str = Field(
+        default="",
+        description="Team mode: the mail server that sends notifications to those who want them, such as "
+        "`smtp://user:password@mail.example.org:587`. Mails contain no text of a transcript.",
+    )
+    mail_from: str = Field(default="chainviz@localhost", description="The sender of these mails.")
+    metrics_token: str = Field(
+        default="",
+        description="Team mode: the token with which Prometheus may read `/metrics`, at least 16 characters, see "
+        "[Metrics](deployment.md#metrics).",
+    )
+    webhook_networks: str = Field(
+        default="",
+        description="Team mode: addresses or networks inside your own network that [webhooks](webhooks.md) may reach, such as "
+        "`10.0.8.0/24`. Without it they reach public addresses only.",
+    )
+    oidc_issuer: str = Field(
+        default="",
+        description="Team mode: the address of an OpenID Connect provider, see [Single sign-on](team.md#single-sign-on).",
+    )
+    oidc_client_id: str = Field(
+        default="", validate_default=True, description="The client id that the provider gave to chainviz."
+    )
+    oidc_client_secret: str = Field(default="", description="The client secret.")
+    oidc_client_secret_file: str = Field(default="", description="A file that contains the client secret.")
+    oidc_name: str = Field(
+        default="single sign-on", max_length=40, description="The provider's name on the button “Sign in with …”."
+    )
 
     @field_validator("base_url")
     @classmethod
@@ -62,7 +117,7 @@ class Environment(BaseSettings):
             raise ValueError("team mode needs the address that people open, such as https://chainviz.example.org")
         return url.rstrip("/")
 
-    @field_validator("trusted_proxies")
+    @field_validator("trusted_proxies", "webhook_networks")
     @classmethod
     def networks(cls, text: str) -> str:
         for each in _words(text):
@@ -71,6 +126,13 @@ class Environment(BaseSettings):
             except ValueError:
                 raise ValueError(f"“{each}” is not an IP address or network") from None
         return text
+
+    @field_validator("metrics_token")
+    @classmethod
+    def long_token(cls, token: str) -> str:
+        if token and (len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token):
+            raise ValueError("use at least 16 characters, such as those that `openssl rand -hex 24` prints")
+        return token
 
     @field_validator("host")
     @classmethod
@@ -133,7 +195,7 @@ class Environment(BaseSettings):
 
     @property
     def folder_paths(self) -> tuple[Path, ...]:
-        """That owners may open files from in team mode."""
+        """The folders from which owners may open files in team mode."""
         return tuple(Path(each).expanduser().absolute() for each in self.folders.split(os.pathsep) if each)
 
     @property
@@ -148,6 +210,10 @@ class Environment(BaseSettings):
     @property
     def proxy_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
         return tuple(ip_network(each) for each in _words(self.trusted_proxies))
+
+    @property
+    def webhook_network_list(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        return tuple(ip_network(each) for each in _words(self.webhook_networks))
 
 
 def _words(text: str) -> list[str]:
@@ -188,7 +254,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "chainviz.accounts.password_pattern.PasswordPatternValidator"},
+    {"NAME": "chainviz.accounts.forms.PasswordPatternValidator"},
 ]
 LANGUAGE_CODE = "en"
 USE_I18N = False
@@ -206,6 +272,8 @@ INSTALLED_APPS = [
     "chainviz.web",
     "chainviz.accounts",
     "chainviz.jobs",
+    "chainviz.webhooks",
+    "chainviz.sessions_index",
     "chainviz.chains",
     "chainviz.recipes",
     "chainviz.drafts",
@@ -222,8 +290,8 @@ MIDDLEWARE = [
     "chainviz.web.middleware.request_log.RequestLogMiddleware",
     "chainviz.web.middleware.no_store.NoStoreMiddleware",
     "chainviz.web.middleware.json_errors.JsonErrorsMiddleware",
-    "chainviz.web.middleware.upload_limit.UploadLimitMiddleware",
-    "chainviz.web.middleware.uploads_at_once.UploadsAtOnceMiddleware",
+    "chainviz.web.middleware.uploads.UploadLimitMiddleware",
+    "chainviz.web.middleware.uploads.UploadsAtOnceMiddleware",
     "chainviz.web.middleware.method_page.MethodPageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -251,12 +319,18 @@ TEMPLATES = [
         "BACKEND": "chainviz.web.template_engine.TranscriptTemplates",
         "NAME": "django",
         "DIRS": [ASSETS / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    ["chainviz.web.template_engine.OneLineLoader", "django.template.loaders.app_directories.Loader"],
+                )
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.messages.context_processors.messages",
                 "chainviz.web.context.site",
+                "chainviz.help.places.help_page",
             ],
             "builtins": ["chainviz.web.templatetags.chainviz", "django.templatetags.static"],
         },
@@ -267,29 +341,31 @@ DATABASES = {"default": database(CHAINVIZ.database_url, CHAINVIZ.data)}
 
 # Functions that jobs call. Rows of jobs hold the name: it stays when the function moves.
 JOBS = {
+    "scan-sessions": "chainviz.sessions_index.job.scan_sessions",
     "import-file": "chainviz.chains.uploads.arrivals.take_in_job",
     "read-local-file": "chainviz.chains.folders.opening.read_job",
     "rebuild-outline": "chainviz.chains.page_jobs.rebuild",
     "compare-versions": "chainviz.chains.diff.compare.compare_by_job",
-    "compare-runs": "chainviz.chains.diff.runs.compare_runs.compare_runs_by_job",
-    "compare-files": "chainviz.chains.diff.files.compare_files.compare_files_by_job",
-    "index-library": "chainviz.chains.library.search.index_job.index_library",
-    "judge-again": "chainviz.chains.versions.judge_again.judge_again",
+    "compare-runs": "chainviz.chains.diff.runs.compare_runs_by_job",
+    "compare-files": "chainviz.chains.diff.files.compare_files_by_job",
+    "index-library": "chainviz.chains.library.search.index_library",
+    "judge-again": "chainviz.chains.versions.heads.judge_again",
     "scan-chain": "chainviz.chains.secrets.scans.scan_content",
     "scan-own-patterns": "chainviz.chains.secrets.scans.scan_for_own",
     "scan-library": "chainviz.chains.secrets.scans.scan_library",
     "scan-file": "chainviz.chains.secrets.files.scan_file",
     "read-observations": "chainviz.chains.observations.index_job.read_by_job",
-    "plan-observations": "chainviz.drafts.operations.observations.plan_job.plan_content",
-    "read-first-page": "chainviz.drafts.operations.first_page_job.read",
-    "propose-repairs": "chainviz.drafts.operations.repair.reading_job.read_content",
-    "simulate-strategies": "chainviz.drafts.simulation.run_job.simulate_content",
-    "run-strategy": "chainviz.drafts.operations.compact.run_job.run_content",
-    "run-operation": "chainviz.drafts.operations.job.run_operation",
+    "plan-observations": "chainviz.drafts.operations.observations.summary.plan_content",
+    "read-first-page": "chainviz.drafts.operations.choices.read",
+    "propose-repairs": "chainviz.drafts.operations.repair.choices.read_content",
+    "simulate-strategies": "chainviz.drafts.simulation.run.simulate_content",
+    "run-strategy": "chainviz.drafts.operations.compact.run.run_content",
+    "run-operation": "chainviz.drafts.operations.run.run_operation",
     "run-recipe": "chainviz.drafts.operations.recipe.run_by_job",
     "write-summaries": "chainviz.drafts.summaries.job.write_pieces",
     "bulk": "chainviz.bulk.job.run_rows",
     "make-certificate": "chainviz.review.certificates.services.certify",
+    "deliver-webhook": "chainviz.webhooks.deliveries.deliver",
     "send-mail": "chainviz.review.inbox.mail.send",
     "count-before-purge": "chainviz.purge.jobs.look",
     "purge": "chainviz.purge.jobs.purge",
@@ -298,8 +374,11 @@ JOBS = {
 # Says why content of a chain may not leave as a file.
 EXPORT_LOCK = "chainviz.review.export_lock.locked_reason"
 
+# Says whether a team forbids share links to versions with secrets (chains/shares/view.py).
+SHARED_SECRETS_FORBIDDEN = "chainviz.review.models.requests.forbids_secrets"
+
 # Says whether the texts of a team may be sent to the language model of the installation (drafts/summaries/runs.py).
-WRITERS_ALLOWED = "chainviz.review.models.rules.allows_external_writers"
+WRITERS_ALLOWED = "chainviz.review.models.requests.allows_external_writers"
 
 # What the explorer shows on its rows beside the chain (chains/explorer/row_notes.py).
 ROW_NOTES = "chainviz.review.threads.notes.notes_in"
@@ -308,24 +387,26 @@ ROW_NOTES = "chainviz.review.threads.notes.notes_in"
 WRITTEN_TEXTS = "chainviz.review.written_texts.texts_of"
 
 # What people of a team keep for all its chains, likewise.
-TEAM_TEXTS = "chainviz.recipes.written_texts.texts_of"
+TEAM_TEXTS = "chainviz.recipes.services.texts_of"
 
 # The strategies of compaction that a person saved, for the form of a step (recipes/step_form.py).
 SAVED_STRATEGIES = "chainviz.drafts.operations.presets.saved_strategies"
 
 # Gives what the owner of local mode said the name of the account they become (accounts/administration.py).
-OWNER_NAMED = "chainviz.review.copied_names.rename"
+OWNER_NAMED = "chainviz.review.written_texts.rename"
 
 # Starts the jobs that wait until nobody waits for another one.
-WHEN_IDLE = "chainviz.chains.library.search.index_job.start_if_needed"
+WHEN_IDLE = ["chainviz.sessions_index.job.go_on_where_unread", "chainviz.chains.library.search.start_if_needed"]
 
 # Functions that every worker calls once an hour.
 CHORES = [
-    "chainviz.drafts.garbage.collect_discarded",
+    "chainviz.drafts.services.collect_discarded",
     "chainviz.chains.uploads.arrivals.clear_orphans",
-    "chainviz.bulk.services.forget_unstarted",
+    "chainviz.chains.working_copies.kept.collect",
+    "chainviz.bulk.job.forget_unstarted",
     "chainviz.chains.secrets.scans.forget_patterns",
-    "chainviz.accounts.idempotency.forget_old",
+    "chainviz.accounts.middleware.forget_old",
+    "chainviz.webhooks.deliveries.forget_old",
 ]
 
 MAIL = urlsplit(CHAINVIZ.mail_url)
@@ -383,8 +464,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"()": "chainviz.web.text_log.TextFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
-        "json": {"()": "chainviz.web.json_log.JsonFormatter"},
+        "text": {"()": "chainviz.web.logs.TextFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "chainviz.web.logs.JsonFormatter"},
     },
     "filters": {"without-path": {"()": "chainviz.web.middleware.request_log.PathFilter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": CHAINVIZ.log, "filters": ["without-path"]}},

@@ -5,10 +5,14 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from chainviz.accounts.permissions import requires
+from chainviz.fixes import error_page as errors
+from chainviz.fixes import many_page as many
+from chainviz.fixes import page as sessions
+from chainviz.http_api.metrics import metrics
+from chainviz.mcp.view import mcp
 from chainviz.purge import page as purge
 from chainviz.purge.bulk_page import purge_of_run
-from chainviz.sessions import page as sessions
-from chainviz.web import health, views
+from chainviz.web import views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("chainviz.chains.urls")),
@@ -19,12 +23,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("help/", include("chainviz.help.urls")),
     path("c/<int:chain_id>/purge/", purge.purge_page, name="purge"),
     path("bulk/<int:bulk_id>/purge/", purge_of_run, name="purge_of_run"),
+    path("fix/", many.fix_sessions, name="fix_sessions"),
+    path("error/", errors.error_page, name="error"),
     path("c/<int:chain_id>/fix/", sessions.fix_page, name="fix_session"),
     path("c/<int:chain_id>/fix/file", sessions.fixed_file, name="fixed_session"),
     path("", include("chainviz.accounts.urls")),
+    path("team/webhooks/", include("chainviz.webhooks.page")),
     path("api/v1/", include("chainviz.http_api.api")),
-    path("healthz", requires("public")(health.healthz)),
-    path("readyz", requires("public")(health.readyz)),
+    path("mcp", mcp, name="mcp"),
+    path("metrics", metrics, name="metrics"),
+    path("healthz", requires("public")(views.healthz)),
+    path("readyz", requires("public")(views.readyz)),
     path("favicon.ico", requires("public")(views.favicon)),
 ]
 

@@ -1,4 +1,4 @@
-"""What all tests share: which database, and examples that do not depend on how busy the machine is."""
+"""What all tests share: the database, the examples of property tests and the garbage collector."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from hypothesis import HealthCheck
-from hypothesis import settings as hypothesis_settings
 
+from tests.examples import load_profile
 from tests.store.emptying import tables_are_emptied  # noqa: F401
 
 # pytest-playwright runs an event loop in the thread of the test; Django would refuse the ORM there.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
-# A slow moment of a busy machine is no fault of the code.
-# Where a red run blocks others the examples are the same each time; at a desk they are always new ones.
-hypothesis_settings.register_profile(
-    "chainviz", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
-)
-hypothesis_settings.load_profile("chainviz")
+load_profile()
 
 
 @pytest.fixture(autouse=True)

@@ -1,1 +1,1 @@
-"""Who is looking. In local mode that is always the one owner."""
+"""Users, teams, memberships and permissions. In local mode the one owner sends every request."""

@@ -1,5 +1,4 @@
-"""What the person who runs the server does: makes the first account of a team, sets a password that was
-forgotten, and makes API tokens."""
+"""Tasks of the person who runs the server: create the first account of a team, reset a password, create API tokens."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ def create_owner(email: str, name: str, password: str, team: str = "") -> Member
     user.save()
     if user == first.user:
         import_string(settings.OWNER_NAMED)(user)
-    owned = _named_team(first, user, team)
+    owned = _team_for(first, user, team)
     member, _ = Membership.objects.update_or_create(
         team=owned, user=user, defaults={"role": Role.OWNER, "removed_at": None}
     )
@@ -46,7 +45,7 @@ def create_owner(email: str, name: str, password: str, team: str = "") -> Member
     return member
 
 
-def _named_team(first: Membership, user: User, name: str) -> Team:
+def _team_for(first: Membership, user: User, name: str) -> Team:
     """The team of local mode takes the name; beside other people's, a new team is made."""
     if not name:
         return first.team

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 
 from chainviz.accounts.models import User
 from chainviz.accounts.permissions import Role, Scope
+from chainviz.web.errors import sent_texts
 
 LONGEST_PASSWORD = 200
 """Characters: hashing a very long one would keep the server busy."""
@@ -85,6 +91,7 @@ class TokenForm(forms.Form):
             (Scope.READ, "Read: list and read chains, versions, problems, comparisons"),
             (Scope.WRITE, "Write: upload, run operations, save versions"),
             (Scope.EXPORT, "Export: download chains"),
+            (Scope.REVIEW, "Review: give verdicts in your name, request reviews, sign off"),
         ],
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one scope."},
@@ -95,3 +102,102 @@ class TokenForm(forms.Form):
         initial="90",
         widget=forms.Select(attrs={"class": "select"}),
     )
+
+
+# A validator for passwords that are long but easy to guess: few characters in turn, or a run such as “abcdefghijkl”.
+
+
+FEWEST_CHARACTERS = 5
+"""Different characters that a password needs."""
+KEYBOARD_ROWS = ("qwertyuiopasdfghjklzxcvbnm", "qwertzuiopasdfghjklyxcvbnm", "azertyuiopqsdfghjklmwxcvbn", "1234567890")
+
+
+class PasswordPatternValidator:
+    """Refuse a password of fewer than five different characters, or one that follows the alphabet, the digits or the keyboard."""
+
+    def validate(self, password: str, user: object = None) -> None:
+        """Raise ValidationError for a password with such a pattern."""
+        text = password.casefold()
+        if len(set(text)) < FEWEST_CHARACTERS:
+            raise ValidationError(
+                f"This password has fewer than {FEWEST_CHARACTERS} different characters.", code="few_characters"
+            )
+        if is_run(text):
+            raise ValidationError("This password is a run of neighbouring letters, digits or keys.", code="run")
+
+    def get_help_text(self) -> str:
+        """Return the sentence that forms show beside the field."""
+        return f"At least {FEWEST_CHARACTERS} different characters, and no run such as “abcdefghijkl”."
+
+
+def is_run(text: str) -> bool:
+    """Whether at least three quarters of the steps from a character to the next lead to its neighbour, or to itself."""
+    steps = list(pairwise(text))
+    return 4 * sum(map(_is_step, steps)) >= 3 * len(steps) > 0
+
+
+def _is_step(pair: tuple[str, str]) -> bool:
+    first, second = pair
+    return abs(ord(first) - ord(second)) <= 1 or any(
+        first + second in row or second + first in row for row in KEYBOARD_ROWS
+    )
+
+
+# A form that was sent after its session had ended waits in the page that asks to sign in, and is sent again
+# afterwards. The server stores nothing: a hidden field of that page carries the form, signed, so that only what was
+# really sent here comes back. The person sends it again with a click; the page never sends it automatically.
+
+
+FIELD = "kept_form"
+SALT = "chainviz.kept-form"
+VALID_FOR = 24 * 3600
+"""Seconds."""
+LARGEST = 32_000_000
+"""Bytes of a form: what the server reads of one at all."""
+MOST_KEPT = 24_000_000
+"""Characters of the hidden field, which is compressed; the form that carries it must be below the same limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptForm:
+    address: str
+    fields: list[tuple[str, str]]
+    """In the order of the form, those included that nobody types."""
+    texts: list[tuple[str, str]]
+    """Of the fields, what a person may have typed."""
+    has_files: bool
+    """Files were sent too; they have to be chosen again."""
+
+
+class TooLarge(Exception):
+    """What was sent cannot wait in a page."""
+
+
+def keep(request: HttpRequest) -> str:
+    """Return the value of the hidden field; empty if the form has no typed text. Raises TooLarge."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if length.isdigit() and int(length) > LARGEST:
+        raise TooLarge
+    texts = sent_texts(request, LARGEST)
+    if not texts:
+        return ""
+    fields = [
+        (name, value)
+        for name, values in request.POST.lists()
+        for value in values
+        if name != "csrfmiddlewaretoken" and "password" not in name
+    ]
+    form = [request.get_full_path(), fields, texts, bool(request.FILES)]
+    value = signing.dumps(form, salt=SALT, compress=True)
+    if len(value) > MOST_KEPT:
+        raise TooLarge
+    return value
+
+
+def form_from_sign_in(request: HttpRequest) -> KeptForm | None:
+    """Return the form that the sign-in form carries, or None if it carries none that was stored in the last day."""
+    try:
+        address, fields, texts, has_files = signing.loads(request.POST.get(FIELD, ""), salt=SALT, max_age=VALID_FOR)
+    except signing.BadSignature:
+        return None
+    return KeptForm(address, fields, texts, has_files)

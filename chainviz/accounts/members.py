@@ -3,12 +3,17 @@ revokes the tokens of their programs: who comes back makes new ones."""
 
 from __future__ import annotations
 
+import secrets
+from datetime import timedelta
+from hashlib import sha256
+
+from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chainviz.accounts.models import Membership, Team
+from chainviz.accounts.models import Invitation, Membership, Team, User
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import revoke_all
 
@@ -43,3 +48,83 @@ def _keep_an_owner(member: Membership) -> None:
     owners = Membership.objects.active().filter(team=member.team_id, role=Role.OWNER)
     if not owners.exclude(pk=member.pk).exists():
         raise ValidationError(LAST_OWNER)
+
+
+# Invitations: made by an owner, sent by them as a link, good once, for seven days and for one e-mail address.
+
+
+VALID_FOR = timedelta(days=7)
+
+
+def invite(owner: Membership, email: str, role: Role) -> str:
+    """Returns the token of the link. An open invitation for the same address is revoked. Raises ValidationError."""
+    address = email.strip().lower()
+    if Membership.objects.active().filter(team=owner.team, user__username=address).exists():
+        raise ValidationError(f"{address} is already a member.")
+    open_invitations(owner).filter(email=address).update(revoked_at=timezone.now())
+    token = secrets.token_urlsafe(32)
+    Invitation.objects.create(
+        team=owner.team,
+        email=address,
+        role=role,
+        token_digest=_digest(token),
+        invited_by=owner.user,
+        expires_at=timezone.now() + VALID_FOR,
+    )
+    return token
+
+
+def open_invitations(member: Membership) -> QuerySet[Invitation]:
+    """Return the team's invitations that nobody has accepted or revoked, including expired ones."""
+    return Invitation.objects.filter(team=member.team_id, accepted_at=None, revoked_at=None)
+
+
+def find_invitation(token: str) -> Invitation | None:
+    """Returns None for one that is unknown, used, revoked or expired: the answer does not say which."""
+    valid = Invitation.objects.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+    return valid.select_related("team", "invited_by").filter(token_digest=_digest(token)).first()
+
+
+@transaction.atomic
+def accept(invitation: Invitation, user: User) -> Membership:
+    """Raises ValidationError where somebody accepted or revoked it meanwhile."""
+    mine = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
+    if not mine.update(accepted_at=timezone.now()):
+        raise ValidationError("This invitation was used or revoked meanwhile.")
+    member, _ = Membership.objects.update_or_create(
+        team=invitation.team, user=user, defaults={"role": invitation.role, "removed_at": None}
+    )
+    return member
+
+
+@transaction.atomic
+def join(invitation: Invitation, name: str, password: str) -> Membership:
+    """Makes the account and accepts the invitation. Raises ValidationError."""
+    user = User(username=invitation.email, email=invitation.email, first_name=name)
+    user.set_password(password)
+    user.save()
+    return accept(invitation, user)
+
+
+@transaction.atomic
+def accept_all(email: str, name: str) -> User | None:
+    """Accepts each open invitation of an address that is known to be the person's; a new account has no password.
+
+    Returns None where there is no invitation, or the account is switched off.
+    """
+    valid = Invitation.objects.filter(email=email, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+    found = list(valid.select_for_update())
+    if not found:
+        return None
+    shown = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
+    facts = {"email": email, "first_name": shown[:150] or email.partition("@")[0], "password": make_password(None)}
+    user, _ = User.objects.get_or_create(username=email, defaults=facts)
+    if not user.is_active:
+        return None
+    for invitation in found:
+        accept(invitation, user)
+    return user
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode()).hexdigest()

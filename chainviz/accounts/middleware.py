@@ -1,41 +1,40 @@
-"""Who sends the request, and whether their role allows what they ask for.
+"""Identify the person who sends a request, and check that their role allows it.
 
 In local mode that is always the owner; no session is written, so reading a page writes nothing. The API takes a token
-instead; without one it is asked by a page, and checks as any form does that the page is ours.
+instead; without one the request comes from a page, and like any form it must prove that the page is ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.http import urlencode
 
-from chainviz.accounts.forms import SignInForm
-from chainviz.accounts.kept_form import TooLarge, keep
-from chainviz.accounts.models import Membership, local_member
+from chainviz.accounts.forms import SignInForm, TooLarge, keep
+from chainviz.accounts.models import IdempotencyKey, Membership, local_member
 from chainviz.accounts.permissions import Access, Permission, access_of, lowest_role, may, scope_of
 from chainviz.accounts.tokens import find_token, note_refused
+from chainviz.core.errors import Refused
 from chainviz.web.errors import sent_texts
-from chainviz.web.htmx import wants_fragment
+from chainviz.web.http import wants_fragment
+from chainviz.web.middleware.base import Middleware
 from chainviz.web.middleware.json_errors import json_error
 
 CURRENT_TEAM = "team"
 """Key of the session: the team whose pages a person looks at."""
 
 
-class MemberMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
-
+class MemberMiddleware(Middleware):
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any
     ) -> HttpResponse | None:
@@ -76,8 +75,8 @@ def _by_token(request: HttpRequest, text: str, access: Access) -> HttpResponse |
     if access == "account" or access == "public" or member.may(access):
         return None
     if may(member.role, access):
-        return json_error(403, f"The token does not have the scope “{scope_of(access)}”.")
-    return json_error(403, f"Your role is {member.role}; this needs {lowest_role(access)}.")
+        return json_error(403, f"The token does not have the scope “{scope_of(access)}”.", code="missing-scope")
+    return json_error(403, f"Your role is {member.role}; this needs {lowest_role(access)}.", code="missing-role")
 
 
 def _forged(request: HttpRequest) -> HttpResponse | None:
@@ -115,13 +114,13 @@ def _checked(request: HttpRequest, permission: Permission) -> HttpResponse | Non
 
 
 def forbidden(request: HttpRequest, member: Membership, permission: Permission) -> HttpResponse:
-    """Says which role is needed. Also for a view that learns from its form what it is asked for."""
+    """Answer 403 and name the role that is needed. Views whose form decides what is needed call it too."""
     context = {"member": member, "needed": lowest_role(permission).label.lower(), "typed": sent_texts(request)}
     return render(request, "errors/403.html", context, status=403)
 
 
 def _to_sign_in(request: HttpRequest, access: Access) -> HttpResponse:
-    """A form whose session has ended waits in the page; those of the own account hold passwords."""
+    """Redirect to sign-in. A form whose session has ended waits in the page; those of the own account contain passwords."""
     address = reverse("accounts:sign_in")
     if wants_fragment(request):
         # of a form in a page, the browser keeps what was typed: signing in leads back to that page
@@ -136,3 +135,60 @@ def _to_sign_in(request: HttpRequest, access: Access) -> HttpResponse:
         return render(request, "accounts/sign_in.html", {**page, "kept": kept}, status=401)
     asked = f"?{urlencode({'next': request.get_full_path()})}" if request.method == "GET" else ""
     return HttpResponse(status=302, headers={"Location": address + asked})
+
+
+# Keys of requests that a program may send again: who holds one, what its request made, and when it is forgotten. A
+# key is claimed before the work begins and finished in the transaction of the work, so a request that died has made
+# nothing: after `LONGEST` another one may take its key over. A unique column decides between several web processes.
+
+
+KEPT_FOR = timedelta(hours=24)
+LONGEST = timedelta(minutes=15)
+"""How long a request may be under way."""
+
+
+class Lost(Refused):
+    """Another request took the key over, because this one took too long."""
+
+
+def keyed_digest(*words: object) -> str:
+    """Return a digest that depends on the secret key, so that nobody can confirm a guess of the content."""
+    return salted_hmac("chainviz.idempotency", "\n".join(map(str, words)), algorithm="sha256").hexdigest()
+
+
+def digest_of(member: Membership, key: str) -> str:
+    """Return the digest of an idempotency key. Each token has keys of its own."""
+    return keyed_digest(member.pk, member.token.pk if member.token else 0, key)
+
+
+def claim(digest: str, request_digest: str) -> tuple[IdempotencyKey, bool]:
+    """Returns the row of a key, and whether the request with it is to be done now."""
+    now = timezone.now()
+    IdempotencyKey.objects.filter(digest=digest, at__lt=now - KEPT_FOR).delete()
+    row, is_new = IdempotencyKey.objects.get_or_create(
+        digest=digest, defaults={"request_digest": request_digest, "at": now}
+    )
+    if is_new or row.request_digest != request_digest:
+        return row, is_new
+    died = IdempotencyKey.objects.filter(pk=row.pk, made__isnull=True, at__lt=now - LONGEST)
+    is_taken_over = died.update(at=now) == 1
+    row.at = now if is_taken_over else row.at
+    return row, is_taken_over
+
+
+def finish(row: IdempotencyKey, made: dict[str, Any]) -> None:
+    """Part of the transaction of the work, which ends without effect where this raises Lost."""
+    if not IdempotencyKey.objects.filter(pk=row.pk, at=row.at, made__isnull=True).update(made=made):
+        if transaction.get_connection().in_atomic_block:
+            transaction.set_rollback(True)
+        raise Lost("The request took too long, and another one with the same key started. Nothing was changed.")
+
+
+def release(row: IdempotencyKey) -> None:
+    """The request was refused: it made nothing, and may be sent again."""
+    IdempotencyKey.objects.filter(pk=row.pk, at=row.at, made__isnull=True).delete()
+
+
+def forget_old() -> None:
+    """A chore of the worker."""
+    IdempotencyKey.objects.filter(at__lt=timezone.now() - KEPT_FOR).delete()

@@ -1,8 +1,10 @@
-"""Sign-in with an OpenID Connect provider: asks it who a person is, and believes only what its signed ID token says.
+"""Sign in with an OpenID Connect provider, and trust only its signed ID token.
 
-django-allauth (the extra `chainviz[oidc]`) does discovery, state, PKCE and the exchange of the code, and reads the keys.
-None of its pages and tables are used: an account belongs to the person whose e-mail address it has, once the provider verified it.
-This module is imported only where a provider is configured.
+django-allauth (the extra `chainviz[oidc]`) does discovery, state, PKCE and the exchange of the code, and reads the
+keys.
+None of its pages and tables are used: an account belongs to the person whose e-mail address it has, once the provider
+verified it.
+This module is imported only if a provider is configured.
 """
 
 from __future__ import annotations
@@ -85,7 +87,7 @@ def _app() -> SocialApp:
 
 
 def begin(request: HttpRequest, next_page: str) -> HttpResponse:
-    """Returns a redirect to the provider. Raises NotSignedIn where it is away."""
+    """Return a redirect to the provider. Raises NotSignedIn if it cannot be reached."""
     nonce = secrets.token_urlsafe(32)
     provider = Adapter(request, PROVIDER).get_provider()
     try:

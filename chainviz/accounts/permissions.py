@@ -1,4 +1,4 @@
-"""Which role may do what (issue 11, People)."""
+"""The permissions of each role."""
 
 from __future__ import annotations
 
@@ -39,12 +39,14 @@ class Scope(models.TextChoices):
     READ = "read"
     WRITE = "write"
     EXPORT = "export"
+    REVIEW = "review"
 
 
 SCOPES: dict[Scope, frozenset[Permission]] = {
     Scope.READ: frozenset({"read", "compare"}),
     Scope.WRITE: frozenset({"upload", "draft", "save", "comment", "label"}),
     Scope.EXPORT: frozenset({"export"}),
+    Scope.REVIEW: frozenset({"verdict", "request review"}),
 }
 
 
@@ -63,9 +65,8 @@ def scope_of(permission: Permission) -> Scope | None:
 
 
 def requires(access: Access, *, to_post: Access | None = None, team_mode: bool = False) -> Callable[[View], View]:
-    """States what a view asks for; `MemberMiddleware` checks it.
-
-    `to_post` is for a form whose sending asks for more than looking; with `team_mode` local mode has no such page.
+    """Declare the permission that a view needs; `MemberMiddleware` checks it.
+    `to_post` is for a form that needs more to be sent than to be seen; with `team_mode` local mode has no such page.
     """
 
     def declare(view: View) -> View:

@@ -1,4 +1,4 @@
-"""API tokens: made by a person for a program, shown once, stored as a digest, never worth more than the person's role."""
+"""API tokens: made by a person for a program, shown once, stored as a digest, with at most the rights of the person's role."""
 
 from __future__ import annotations
 

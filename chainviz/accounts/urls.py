@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chainviz.accounts.audit import view as audit
-from chainviz.accounts.views import account, join, oidc, sign_in, team, tokens
+from chainviz.accounts.audit import listing as audit
+from chainviz.accounts.views import oidc, sign_in, team
+from chainviz.accounts.views import sign_in as account
+from chainviz.accounts.views import sign_in as join
+from chainviz.accounts.views import team as tokens
 
 app_name = "accounts"
 
@@ -18,7 +21,7 @@ urlpatterns = [
     path("account/", account.account, name="account"),
     path("account/team/", account.choose_team, name="choose_team"),
     path("account/tokens/", tokens.own_tokens, name="tokens"),
-    path("account/tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke_token"),
+    path("account/tokens/<int:token_id>/revoke/", tokens.revoke_token, name="revoke_token"),
     path("team/", team.team, name="team"),
     path("team/audit/", audit.audit, name="audit"),
     path("team/audit/audit.<slug:kind>", audit.audit_export, name="audit_export"),

@@ -1,16 +1,18 @@
 """The Python API: chains from files and lists, checked, changed, compared and written back. It imports no Django.
 
-In reading order: `chain` (a chain and the result of an operation), `state` (conversation states), `file` (an open file with
-its chains), `writing` (chains back to bytes and files), `tree_text` (a chain in words), `tree_html` (for notebooks),
-`comparison` (two chains), `json_objects` (what the command line and the HTTP API print), `answer` (a model's answer as
-sections and calls), `summary_writer` (writers by name).
+In reading order: `chain` (a chain and the result of an operation), `state` (conversation states), `tree` (chains built by
+hand), `file` (an open file with its chains), `writing` (chains back to bytes and files), `tree_text` (a chain in words),
+`tree_html` (for notebooks), `comparison` (two chains), `hand_off` (a session for another agent), `json_objects` (what the
+command line and the HTTP API print), `answer` (a model's answer as sections and calls), `summary_writer` (writers by name).
 """
 
 from __future__ import annotations
 
-from chainviz.api import state
+from chainviz.api import state, tree
 from chainviz.api.answer import parse
 from chainviz.api.chain import Chain, Report, Result, generate, load
 from chainviz.api.comparison import Comparison, diff
+from chainviz.api.hand_off import hand_off
+from chainviz.api.sessions import sessions
 
-__all__ = ["Chain", "Comparison", "Report", "Result", "diff", "generate", "load", "parse", "state"]
+__all__ = ["Chain", "Comparison", "Report", "Result", "diff", "generate", "hand_off", "load", "parse", "sessions", "state", "tree"]

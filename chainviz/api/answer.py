@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats.contract import RegisteredSection
 from chainviz.core.toolchain import ParsedAnswer, ParseOptions, ResultOptions, parse_answer
-from chainviz.core.toolchain.answer import USUAL
+from chainviz.core.toolchain.calls import USUAL
 
 AnyOptions = TypeVar("AnyOptions", ParseOptions, ResultOptions)
 
@@ -22,11 +22,11 @@ def parse(text: str, sections: Sequence[str] | None = None, **options: Any) -> P
     of what comes back gives the values or the error (`parse`), and the text of the prompt (`describe_structure`).
     """
     registered = USUAL if sections is None else tuple(map(RegisteredSection, sections))
-    return parse_answer(text, made_with(ParseOptions, {"sections": registered, **options}))
+    return parse_answer(text, build_options(ParseOptions, {"sections": registered, **options}))
 
 
-def made_with(kind: type[AnyOptions], options: Mapping[str, Any]) -> AnyOptions:
-    """Returns options of a kind. Raises OptionsError for a name or a word that is none of them."""
+def build_options(kind: type[AnyOptions], options: Mapping[str, Any]) -> AnyOptions:
+    """Return options of a kind. Raises OptionsError for an unknown name or word."""
     known = [field.name for field in fields(kind)]
     for name in options:
         if name not in known:

@@ -5,63 +5,76 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Any
 
-from chainviz.api.answer import made_with
+from chainviz.api.answer import build_options
 from chainviz.api.file import ChainFile, FileSurroundings, open_file
+from chainviz.api.message_objects import plain_messages
 from chainviz.api.state import next_call_of, state_of_chain
-from chainviz.api.summary_writer import SummaryWriters
 from chainviz.api.tree_html import tree_html
 from chainviz.api.tree_text import all_problems, report_line, tree_lines
 from chainviz.api.usage import last_call_of, models
-from chainviz.api.writing import whole_document, write_out
+from chainviz.api.writing import SummaryWriters, whole_document, write_out
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.problems import Problem
-from chainviz.core.chain.surroundings import Rewrite, Surroundings
+from chainviz.core.chain.surroundings import Rewrite, Surroundings, Unread, still_unread, unread_problems
 from chainviz.core.chain.tree import ChainAST
-from chainviz.core.chain.unread import Unread, unread_problems
-from chainviz.core.diff.runs.recorded_outcome import recorded_outcome
+from chainviz.core.counts import count_text
+from chainviz.core.diff.runs import recorded_outcome
 from chainviz.core.documents.document_context import DocumentContext, in_memory
-from chainviz.core.errors import OptionsError
+from chainviz.core.errors import OptionsError, visible, visible_lines
 from chainviz.core.formats import get_format
+from chainviz.core.formats.vendors import get_provider
 from chainviz.core.generate import PREDEFINED, generate_messages
 from chainviz.core.load import LoadedChain, blank, document_in, export_chain
+from chainviz.core.lost import Branch, Lost, lost_on_resume
 from chainviz.core.observations.contract import ObservedMessage
 from chainviz.core.observations.reader import Recognition, called_tools, observe
-from chainviz.core.operations.compact.simulation import Simulation, simulate
-from chainviz.core.operations.contract import Context, Decision, Options, Outcome
-from chainviz.core.operations.convert.verdict import judge_written, verdict_lines
+from chainviz.core.operations.compact.simulation import ESTIMATES, Simulation, simulate, simulation_lines, strategy_of
+from chainviz.core.operations.contract import Context, Decision, Options, Outcome, read_redaction_switch
+from chainviz.core.operations.convert.losses import judge_written, verdict_lines
 from chainviz.core.operations.execute import changed_messages, execute
-from chainviz.core.operations.redaction_switch import read_redaction_switch
-from chainviz.core.operations.strategies import ESTIMATES, simulation_lines, strategy_of
 from chainviz.core.operations.summarize import SUMMARIZE
-from chainviz.core.providers import get_provider
-from chainviz.core.providers.check import check
-from chainviz.core.providers.errors.error_messages import ErrorMessage, read_error
-from chainviz.core.providers.errors.locate_error import LocatedError, locate_error
+from chainviz.core.operations.summarize.writers.contract import SummaryRequest, Unchanged, WriteSummaries
+from chainviz.core.own_provider import own_provider
+from chainviz.core.pasted_errors.locate import LocatedError, locate_error
+from chainviz.core.pasted_errors.message import ErrorMessage, read_error
+from chainviz.core.providers.check import Verdict, check, verdict_of
 from chainviz.core.providers.request import Request, request_of
-from chainviz.core.providers.verdict import Verdict, verdict_of
-from chainviz.core.recipes import Recipe, follow, read_recipe
+from chainviz.core.recipes import NOT_PURGED, Recipe, follow, read_recipe
 from chainviz.core.recipes import Step as RecipeStep
-from chainviz.core.recipes.recipe import NOT_PURGED
 from chainviz.core.state.document import State
+from chainviz.core.state.export import NextCall
+from chainviz.core.state.message_index import last_answer
 from chainviz.core.state.processed_length import ChangedState, is_state, recorded_length, with_length
-from chainviz.core.state.stored_and_sent import NextCall
-from chainviz.core.terminal import visible, visible_lines
 from chainviz.core.text_formats import get_text_format
-from chainviz.core.toolchain import NO_SCHEMAS, ResultOptions, format_results, stored_outputs, tool_schemas
-from chainviz.core.toolchain import Result as ObservationResult
+from chainviz.core.toolchain import (
+    NO_SCHEMAS,
+    ResultOptions,
+    format_results,
+    stored_outputs,
+    tool_schemas,
+)
+from chainviz.core.toolchain import (
+    Result as ObservationResult,
+)
 from chainviz.core.usage.beside import members_beside, recorded_beside
-from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
 from chainviz.core.usage.estimate import tokens_of
+from chainviz.core.usage.prices import ChainUsage, chain_usage
 from chainviz.core.usage.recorded import LastCall, recorded_of
-from chainviz.core.usage.recorded_times import NO_TIMES, Times, times_beside, times_of
+from chainviz.core.usage.times import NO_TIMES, Times, times_beside, times_of
+
+WriteText = Callable[[str], str]
+"""Writes a summary, given a prompt."""
+CountText = Callable[[str], int]
+"""Counts the tokens of a text."""
+COMPACT = "compact"
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,7 @@ class Chain:
 
     @property
     def title(self) -> str:
-        """The file, and where in it the chain lies if there are several."""
+        """The file, and the place of the chain in it if there are several."""
         return self.file.title(self.loaded)
 
     @property
@@ -91,12 +104,13 @@ class Chain:
 
     @property
     def unread(self) -> tuple[Unread, ...]:
-        """What of its file no message shows although chainviz does not know it; empty where the chain is fully read.
-
-        Each has a `kind`, a `name`, a `count` and the first `places`; `describe_unread` makes a sentence of it. A chain that is not
+        """Content of the file that no message shows although chainviz does not know it; empty if the chain is fully
+        read.
+        Each has a `kind`, a `name`, a `count` and the first `places`; `describe_unread` makes a sentence of it. A chain
+        that is not
         fully read is never repaired in place, and no provider's verdict on it is “accepted”.
         """
-        return tuple(self.surroundings.unread)
+        return still_unread(self.surroundings.unread, lambda: {message.role for message in self.messages})
 
     @property
     def is_fully_read(self) -> bool:
@@ -129,19 +143,19 @@ class Chain:
 
     @cached_property
     def usage(self) -> ChainUsage:
-        """Tokens by model that the file records of the run, `total` of them, and the model. `is_recorded` is false where it
+        """The recorded tokens of the run by model, their `total`, and the model. `is_recorded` is false if the file
         records none. An operation that changes or removes messages does not change them."""
         return chain_usage(recorded_of(self.loaded.messages), recorded_beside(self.file.context(self.loaded)))
 
     @cached_property
     def times(self) -> Times:
-        """When its first and its last message were written; falsy where the transcript records no times."""
+        """The times of the first and the last message; falsy if the transcript records no times."""
         recorded = reduce(Times.__or__, map(times_of, self.messages), NO_TIMES)
         return recorded if recorded or self.is_moved else times_beside(self.file.context(self.loaded))
 
     @cached_property
     def recorded_outcome(self) -> dict[str, str]:
-        """How the run ended, as its file records it beside the messages, such as a reward; by name, in words."""
+        """The recorded outcome of the run beside the messages, such as a reward; by name, in words."""
         return {} if self.is_moved else recorded_outcome(self.file.context(self.loaded))
 
     @property
@@ -151,12 +165,22 @@ class Chain:
 
     @cached_property
     def last_call(self) -> LastCall | None:
-        """The last call of the model whose tokens the transcript records; None where it records none."""
+        """The last call of the model whose tokens the transcript records, or None if it records none."""
         return last_call_of(self.messages, None if self.is_moved else self.file.context(self.loaded))
+
+    @cached_property
+    def lost_on_resume(self) -> tuple[Lost, ...]:
+        """The messages that an agent does not send again when it resumes this session: those before its last compaction, on
+        branches that a person left by going back, and those that it leaves out. Each has a `reason`, `messages`, `size` in
+        bytes, `first` and `last`; () for a chain that is no session, or a branch or sub-agent of one."""
+        if self.is_moved or self.loaded.pointer[:1] in (("branch",), ("sidechain",)):
+            return ()
+        branches = (Branch(each.title, each.messages) for each in self.file.chains if each.pointer[:1] == ("branch",))
+        return lost_on_resume(get_format(self.format), self.messages, branches)
 
     @property
     def context_window(self) -> int | None:
-        """How many tokens its model takes at once, as recorded or known of the model; None where neither is."""
+        """The context window in tokens, as recorded or known of the model; None if neither is."""
         return (self.last_call.window if self.last_call else None) or models().context_window(self.usage.model)
 
     @cached_property
@@ -164,26 +188,31 @@ class Chain:
         """The chain as operations take it."""
         return MemoryChain(self.messages, self.format, self.surroundings)
 
-    def problems(self, provider: str = "") -> list[Problem]:
-        """Returns what is wrong in the tree and in the contents, and by the rules of a provider's API if one is named.
+    @property
+    def provider(self) -> str:
+        """The name of the provider that the next call goes to: the recorded one, else the usual one of the format."""
+        return own_provider(self.core, self.request).name
 
+    def problems(self, provider: str = "") -> list[Problem]:
+        """Return the problems in the tree and in the contents, and those by the rules of a provider's API if one is
+        named.
         Raises OptionsError for an unknown provider.
         """
         found = [*unread_problems(self.unread), *all_problems(self.tree, self.request)]
-        return [*found, *self._said_by(provider)] if provider else found
+        return [*found, *self._problems_for(provider)] if provider else found
 
     def verdict(self, provider: str) -> Verdict:
         """Returns whether a provider's API would take the chain: accepted, rejected or unchecked."""
-        return verdict_of(self._said_by(provider))
+        return verdict_of(self._problems_for(provider))
 
     def locate_error(self, error: str | ErrorMessage) -> LocatedError:
-        """Returns where the error lies that an API's message tells of, and what fixes it. The message may be pasted as it came: alone,
+        """Locate the error that an API's message reports, and its fix. The message may be pasted as received: alone,
         in the JSON of the response, as an SDK prints it, or in a line of a log.
         """
         read = read_error(error) if isinstance(error, str) else error
         return locate_error(read, self.messages, self.format, self.request)
 
-    def _said_by(self, name: str) -> Iterator[Problem]:
+    def _problems_for(self, name: str) -> Iterator[Problem]:
         provider = get_provider(name)
         yield from provider.unread(self.unread)
         yield from check(provider, self.tree, self.format, self.request)
@@ -193,26 +222,39 @@ class Chain:
         """What the document records beside the messages, such as the model and the names of its tools."""
         return request_of(self.surroundings)
 
-    def apply(self, operation: str, *, writer: str = "", **options: Any) -> Result:
-        """Runs an operation, such as `repair`, `mask`, `redact`, `summarize`, `compact` or `convert`, with its options.
+    def apply(
+        self, operation: str, *, writer: str | WriteText = "", counter: CountText | None = None, **options: Any
+    ) -> Result:
+        """Run an operation, such as `repair`, `mask`, `redact`, `summarize`, `compact` or `convert`, with its options.
 
-        `writer` names who writes summaries. Raises OptionsError for options that the operation cannot take, Refused where
-        it cannot be done on this chain.
+        `writer` writes summaries: a name, or a function that takes a prompt and returns a text. `counter` counts the tokens of a text
+        for `compact`, in place of the tokens that the transcript records or an estimate. Raises OptionsError for options that the
+        operation cannot take, Refused where it cannot be done on this chain.
         """
+        if counter is not None:
+            options["prompt_tokens"] = self._prompt_tokens(operation, counter)
         return self.run(operation, options, writer)
 
-    def run(self, operation: str, options: Options | Mapping[str, Any], writer: str | SummaryWriters = "") -> Result:
-        """As `apply`, with the options as one value."""
+    def _prompt_tokens(self, operation: str, counter: CountText) -> int:
+        """The tokens of the messages that the last call sent."""
+        if operation != COMPACT:
+            raise OptionsError(f"Only {COMPACT} takes a counter; {operation} counts no tokens.")
+        last = last_answer(self.messages)
+        return tokens_of(self.messages[:last], counter)
+
+    def run(
+        self, operation: str, options: Options | Mapping[str, Any], writer: str | SummaryWriters | WriteText = ""
+    ) -> Result:
+        """Run an operation like `apply`, with the options as one value."""
         outcome = execute(operation, options, self.core, _context(operation, writer))
         provider = outcome.target.provider if outcome.target else ""
         return Result(self._after(outcome), Report(outcome.report), outcome.warnings, provider)
 
     def apply_recipe(self, recipe: str | Path | Mapping[str, Any] | Recipe) -> Result:
-        """Runs the steps of a recipe: the path of its file (JSON or TOML), the object that the file holds, or what
-        `read_recipe` returns. A step that changes nothing is skipped; its warnings are kept. Nothing is purged: a warning
-        says so where the recipe ends in a purge.
-
-        Raises OptionsError for what is no recipe, Refused where a step cannot be done on this chain.
+        """Run the steps of a recipe: the path of its file (JSON or TOML), the object in the file, or the result of
+        `read_recipe`. A step that changes nothing is skipped; its warnings are kept. Nothing is purged: a warning
+        says so if the recipe ends in a purge.
+        Raises OptionsError for an invalid recipe, Refused if a step cannot be done on this chain.
         """
         steps: list[Chain] = [self]
 
@@ -237,13 +279,12 @@ class Chain:
         section), `empty_when_all_failed`, `go_compatible`. Results have the types that the file's tool schemas give them.
         """
         schemas = NO_SCHEMAS if self.is_moved else tool_schemas(members_beside(self.file.context(self.loaded)))
-        text_format, how = get_text_format(as_), made_with(ResultOptions, options)
+        text_format, how = get_text_format(as_), build_options(ResultOptions, options)
         pairs = (pair for section in self.tree.sections for pair in section.body if pair.ai is not None and pair.ai.calls)
         return [format_results(*stored_outputs(pair, schemas), text_format, how) for pair in pairs]
 
     def observed(self, names: Collection[str] = ()) -> list[ObservedMessage]:
-        """Returns the tool messages and the texts that hold results of tools, each result linked to its call.
-
+        """Return the tool messages and the texts with results of tools, each result linked to its call.
         `names`: tools that the chain does not call but has results of.
         """
         return list(observe(self.core, Recognition(called_tools(self.core).union(names))))
@@ -276,13 +317,13 @@ class Chain:
         return simulate(self.core, simulation_lines(self.messages, run, estimates))
 
     def to_bytes(self) -> bytes:
-        """Returns the whole file with this chain as it is now; a chain that was converted, as a document of its own."""
+        """Return the whole file with the present chain in it; a converted chain as a document of its own."""
         if isinstance(self.surroundings, DocumentContext):
             return export_chain(self.messages, self.surroundings.envelope, self.format, self.surroundings.read)
         return b"".join(document_of([self]))
 
     def save(self, path: str | Path) -> None:
-        """Writes `to_bytes()` to a file, which is complete or as it was. Raises DocumentError where it cannot be written."""
+        """Write `to_bytes()` to a file, completely or not at all. Raises DocumentError if it cannot be written."""
         write_out(str(path), iter([self.to_bytes()]))
 
     def _after(self, outcome: Outcome) -> Chain:
@@ -299,7 +340,7 @@ class Chain:
         return replace(self, messages=messages, surroundings=self._followed(around, outcome, messages))
 
     def _followed(self, around: Surroundings, outcome: Outcome, messages: tuple[Message, ...]) -> Surroundings:
-        """With the processed_length of a state document, which follows its messages."""
+        """Return the document around the messages with the processed_length of a state document adjusted to them."""
         format = get_format(self.format)
         length = recorded_length(around.texts()) if is_state(format) else None
         if length is None:
@@ -318,7 +359,7 @@ class Chain:
         return visible_lines(tree_lines(self.messages, (self.format, self.request), self.title or "chain", unread=self.unread))
 
     def __repr__(self) -> str:
-        return visible(f"<Chain {self.title} {self.format}, {len(self):,} messages>".replace("  ", " "))
+        return visible(f"<Chain {self.title} {self.format}, {count_text(len(self), 'message')}>".replace("  ", " "))
 
     def _repr_html_(self) -> str:
         return tree_html(self.messages, self.format, self.title or "chain")
@@ -344,8 +385,8 @@ class Result:
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
-        """What APIs say of the chain as it is written, by the name of the provider: the one that it was switched to, else those
-        whose format it has; {} where it keeps its format."""
+        """Verdicts of APIs on the chain as it is written, by the name of the provider: the one that it was switched to,
+        else those with its format; {} if it keeps its format."""
         if not self.chain.is_moved:
             return {}
         found = judge_written(self.chain.to_bytes(), self.chain.format, self.provider)
@@ -360,9 +401,10 @@ class Result:
 
 
 def load(
-    source: str | Path | bytes | bytearray | Sequence[Mapping[str, Any]], format: str = "", *, salvage: bool = False
+    source: str | Path | bytes | bytearray | Sequence[Any], format: str = "", *, salvage: bool = False
 ) -> list[Chain]:
-    """Returns the chains of a file (a path or its bytes), or the one that a list of message dicts is.
+    """Return the chains of a file (a path or its bytes), or the one that a list of messages is: dicts, or message objects of
+    LangChain, the OpenAI Agents SDK or pydantic-ai.
 
     `format` overrides detection; `salvage` takes the complete messages of a file that is cut off. Raises DocumentError, one
     sentence with line and column where there is a place, for what is no chain, and OptionsError for a source of another kind.
@@ -379,9 +421,9 @@ def load(
     return chains_of(file)
 
 
-def _as_json(messages: Sequence[Mapping[str, Any]]) -> bytes:
+def _as_json(messages: Sequence[Any]) -> bytes:
     try:
-        return json.dumps(messages).encode()
+        return json.dumps(plain_messages(messages)).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise OptionsError(f"The messages cannot be written as JSON: {error}.") from None
 
@@ -394,8 +436,8 @@ def chains_of(file: ChainFile) -> list[Chain]:
 
 
 def document_of(chains: Sequence[Chain]) -> Iterator[bytes]:
-    """The file of the chains with each as it is now; everything else is as it was. What an operation took out of one chain
-    leaves the file outside of all messages too."""
+    """Yield the file with the present chains in it; everything else stays. What an operation removed from one chain is
+    removed from the rest of the file too."""
     file = chains[0].file
     changed = [(chain.loaded, chain.messages) for chain in _documents([chain for chain in chains if chain.is_changed])]
     return whole_document(file, changed, rewrite_of(chains))
@@ -422,7 +464,7 @@ def is_only_rewritten(chain: Chain) -> bool:
 
 
 def rewrite_of(chains: Sequence[Chain]) -> Rewrite | None:
-    """What the operations on all these chains do to text that is no message."""
+    """Combine what the operations on all these chains do to text outside of messages; None if they do nothing."""
     surroundings = [each.surroundings for each in chains if isinstance(each.surroundings, FileSurroundings)]
     found = [rewrite for each in surroundings for rewrite in each.rewrites]
     return (lambda text: reduce(lambda given, rewrite: rewrite(given), found, text)) if found else None
@@ -438,7 +480,12 @@ def generate(name: str = "", *, messages: int = 100, seed: int = 0) -> Chain:
     if messages < 0:
         raise OptionsError("A chain cannot have a negative number of messages.")
     made = PREDEFINED[name] if name else tuple(generate_messages(messages, random.Random(seed)))
-    (chain,) = load(b"".join(document_in(get_format("neutral"), made)), "neutral")
+    return chain_of(made)
+
+
+def chain_of(messages: Sequence[Message]) -> Chain:
+    """Return a chain of these messages in chainviz's own format."""
+    (chain,) = load(b"".join(document_in(get_format("neutral"), messages)), "neutral")
     return chain
 
 
@@ -451,9 +498,17 @@ def _recipe_of(source: str | Path | Mapping[str, Any]) -> Recipe:
         raise OptionsError(f"{source} cannot be read: {error.strerror or error}.") from None
 
 
-def _context(operation: str, writer: str | SummaryWriters) -> Context:
-    if writer and operation != SUMMARIZE.name:
-        raise OptionsError(f"Only {SUMMARIZE.name} takes a writer; {operation} writes no summaries.")
-    write = SummaryWriters(writer) if isinstance(writer, str) and writer else writer or None
+def _context(operation: str, writer: str | SummaryWriters | WriteText) -> Context:
+    if writer and operation not in (SUMMARIZE.name, COMPACT):
+        raise OptionsError(f"Only {SUMMARIZE.name} and {COMPACT} take a writer; {operation} writes no summaries.")
+    write: WriteSummaries | None = None
+    if isinstance(writer, str):
+        write = SummaryWriters(writer) if writer else None
+    else:
+        write = writer if isinstance(writer, SummaryWriters) else partial(_written_by, writer)
     # a random source of its own: every chain of a file gets the same ids
     return Context(write_summaries=write, redaction=read_redaction_switch(os.environ))
+
+
+def _written_by(writer: WriteText, requests: Sequence[SummaryRequest]) -> dict[str, str | Unchanged]:
+    return {request.key: writer(request.prompt) for request in requests}

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from chainviz.api.chain import Chain
 from chainviz.core.chain.messages import Part, ToolResult
 from chainviz.core.diff import ChainDiff, FirstDifference, Group, diff_chains
-from chainviz.core.diff.runs.align_runs import are_runs, diff_runs
-from chainviz.core.diff.runs.run_facts import RunFacts, outcome_of
+from chainviz.core.diff.runs import RunFacts, are_runs, diff_runs, outcome_of
 from chainviz.core.diff.text import render_with_facts
-from chainviz.core.providers import PROVIDERS
-from chainviz.core.terminal import visible_lines
+from chainviz.core.errors import visible_lines
+from chainviz.core.formats.vendors import PROVIDERS
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Comparison:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many nodes were added, removed, changed, moved and so on."""
+        """The number of added, removed, changed, moved and other nodes."""
         return {str(kind): count for kind, count in self.chains.counts.items()}
 
     @property
@@ -37,7 +36,7 @@ class Comparison:
 
     @property
     def first(self) -> FirstDifference | None:
-        """Where the two begin to differ, a node of each; None where they are equal."""
+        """The first difference, a node of each side, or None if the two are equal."""
         return self.chains.first
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""An open file with its chains, and what it holds beside the messages of each."""
+"""An open file with its chains, and the rest of the file around the messages of each."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
-from chainviz.core.chain.surroundings import Rewrite
-from chainviz.core.chain.unread import Unread
+from chainviz.core.chain.surroundings import Rewrite, Unread
 from chainviz.core.documents.document_context import DocumentContext, stretches_between
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.units import Span
@@ -32,7 +31,7 @@ class ChainFile:
         return open_file(content, self.name, self.format, salvage=self.is_salvaged)
 
     def title(self, chain: LoadedChain) -> str:
-        """The file, and where in it the chain lies if there are several."""
+        """Return the file name, and the place of the chain in it if there are several."""
         if len(self.chains) == 1:
             return self.name
         return f"{self.name}#/{'/'.join(str(step) for step in chain.pointer)}"
@@ -69,7 +68,7 @@ def _with_name(name: str, error: DocumentError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileSurroundings:
-    """What a file holds beside the messages of a chain, after the operations that rewrote it."""
+    """The content of a file beside the messages of a chain, after the operations that rewrote it."""
 
     context: DocumentContext
     rewrites: tuple[Rewrite, ...] = ()

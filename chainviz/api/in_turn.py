@@ -66,7 +66,7 @@ class _Pass:
 
 
 def _read_again(changed: Sequence[Chain], later: dict[int, Chain]) -> dict[int, Chain]:
-    """The chains that wait, from the file as it is after the changes."""
+    """Read the waiting chains again from the changed file."""
     file = changed[0].file.with_content(b"".join(document_of(changed)))
     found = {chain.loaded.pointer: chain for chain in chains_of(file)}
     for chain in later.values():

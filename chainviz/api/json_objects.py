@@ -10,12 +10,13 @@ from chainviz.api.chain import Chain, Result
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, strict_error
+from chainviz.core.chain.surroundings import Unread, describe_unread
 from chainviz.core.chain.tree import BodyPair, Section
-from chainviz.core.chain.unread import Unread, describe_unread
 from chainviz.core.diff import ChainDiff, FirstDifference, Group, Measure, Side
-from chainviz.core.diff.runs.run_facts import RunFacts
-from chainviz.core.providers.verdict import Verdict
-from chainviz.core.providers.without_fix import reason_without_fix
+from chainviz.core.diff.runs import RunFacts
+from chainviz.core.providers.check import Verdict
+from chainviz.core.providers.rules import reason_without_fix
+from chainviz.core.usage.recorded import usage_warning
 
 SAID_BY_ALL = ("path", "action", "reason")
 
@@ -49,11 +50,13 @@ def describe(chain: Chain) -> dict[str, Any]:
         "problems": [problem_object(problem) for problem in chain.problems()],
         "unread": [unread_object(each) for each in chain.unread],
         "strict_error": strict_error(tree),
+        "lost_on_resume": [lost._asdict() for lost in chain.lost_on_resume],
     }
 
 
 def describe_tokens(chain: Chain) -> dict[str, Any]:
-    """What `--tokens` adds to the object of a chain. Cost is in dollars; null is what is not recorded or not known."""
+    """Return the members that `--tokens` adds to the object of a chain. Cost is in dollars; null means not recorded or
+    not known."""
     usage = chain.usage
     return {
         "tokens_estimated": chain.tokens,
@@ -76,11 +79,9 @@ def usage_lines(chain: Chain) -> Iterator[str]:
         cached = f" ({each.cached:,} cached)" if each.cached else ""
         reasoning = f" ({each.reasoning:,} reasoning)" if each.reasoning else ""
         yield f"usage: {model or 'model not recorded'}, {each.input:,} in{cached}, {each.output:,} out{reasoning}"
-    if chain.last_call and window and chain.last_call.tokens > window:
-        yield (
-            f"warning: the last call records {chain.last_call.tokens:,} tokens, more than the context window of {window:,}; "
-            "an agent that trusts this number compacts the session on every resume"
-        )
+    warning = usage_warning(chain.last_call, window)
+    if warning:
+        yield f"warning: {warning}"
     if chain.cost is not None:
         yield f"cost: ${chain.cost:,.4f} at list prices"
 
@@ -110,7 +111,7 @@ def _pair(pair: BodyPair[Message], path: Path) -> dict[str, Any]:
 
 
 def unread_object(unread: Unread) -> dict[str, Any]:
-    """What of a chain's file was not read: how much of it, and where the first of it lies."""
+    """Return unread content of a chain's file as an object: its amount, and the first places."""
     return {**asdict(unread), "places": [asdict(place) for place in unread.places], "text": describe_unread(unread)}
 
 
@@ -138,7 +139,7 @@ def diff_object(diff: ChainDiff) -> dict[str, Any]:
 
 
 def comparison_object(diff: ChainDiff, old: RunFacts, new: RunFacts, *, are_runs: bool) -> dict[str, Any]:
-    """The same with what is known of both chains and where they begin to differ."""
+    """Return the comparison with the facts of both chains and their first difference."""
     return {
         **diff_object(diff),
         "runs": are_runs,

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import get_format
+from chainviz.core.operations.compact.simulation import strategy_of
 from chainviz.core.operations.compact.strategy import Strategy
-from chainviz.core.operations.strategies import strategy_of
 from chainviz.core.state.call import CallRules, NextState, Reply, ToolFailed, add_event, append, next_state
 from chainviz.core.state.document import State, members_beside, unknown_members, write_state
-from chainviz.core.state.export import is_state_format, provider_of, require_readable, state_of
+from chainviz.core.state.export import NextCall, is_state_format, next_call, provider_of, require_readable, state_of
 from chainviz.core.state.faults import StateFile
 from chainviz.core.state.faults import read_state as classified
 from chainviz.core.state.message_index import leading_systems
 from chainviz.core.state.processed_length import seen_messages
 from chainviz.core.state.salvage import Salvaged, salvage
-from chainviz.core.state.stored_and_sent import NextCall, next_call
 
 if TYPE_CHECKING:
     from chainviz.api.chain import Chain
@@ -47,9 +46,8 @@ __all__ = [
 
 
 def read_state(source: str | Path | bytes, provider: str = "") -> StateFile:
-    """Returns a state document as it came, and what is wrong with it: `problem`, `checks`; `opened()` gives the state.
-
-    `provider` is the one that must be able to continue it. Raises DocumentError where the file cannot be opened.
+    """Read a state document and its faults: `problem`, `checks`; `opened()` gives the state.
+    `provider` is the one that must be able to continue it. Raises DocumentError if the file cannot be opened.
     """
     if isinstance(source, bytes):
         return classified(source, provider)
@@ -89,7 +87,7 @@ def next_call_of(chain: Chain, leading: Sequence[str] | None, user: str, process
 
 
 def _seen(chain: Chain, given: int | None) -> int | None:
-    """What is given, else what the document of the chain says, in messages of the chain."""
+    """Return the given value, else that of the chain's document, in messages of the chain."""
     recorded = _members(chain).get("processed_length")
     if given is not None or type(recorded) is not int:
         return given

@@ -13,11 +13,11 @@ from chainviz.chains.explorer.message_words import NAME, header_words, pair_word
 from chainviz.chains.render.rows import TEASER
 from chainviz.chains.render.visible_text import one_line
 from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.tree import BodyPair
-from chainviz.core.terminal import visible, visible_lines
+from chainviz.core.chain.tree import BodyPair, parse
+from chainviz.core.counts import count_text
+from chainviz.core.errors import visible, visible_lines
 from chainviz.store.content.message_shapes import shape_of
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 MOST_MESSAGES = 500
 MOST_CHARACTERS = 4000
@@ -27,14 +27,14 @@ PRE = '<pre style="white-space: pre-wrap; overflow-wrap: anywhere">'
 
 
 def tree_html(messages: Sequence[Message], format: str, title: str) -> str:
-    """Sections and pairs as <details>; what is left out is said with its count."""
+    """Return sections and pairs as <details>. What is left out is counted."""
     return "".join(_tree(messages, format, title))
 
 
 def _tree(messages: Sequence[Message], format: str, title: str) -> Iterator[str]:
     tree = parse(messages[:MOST_MESSAGES])
     size = byte_text(sum(message.size for message in messages))
-    yield f"<div><p><b>{_escape(title)}</b> {_escape(format)}, {len(messages):,} messages, {size}</p>"
+    yield f"<div><p><b>{_escape(title)}</b> {_escape(format)}, {count_text(len(messages), 'message')}, {size}</p>"
     for number, section in enumerate(tree.sections, 1):
         yield f"<details open><summary><b>§{number}</b> {byte_text(section.size)}</summary><ul>"
         for message in section.header:
@@ -49,7 +49,7 @@ def _tree(messages: Sequence[Message], format: str, title: str) -> Iterator[str]
             yield "</ul></details></li>"
         yield "</ul></details>"
     if len(messages) > MOST_MESSAGES:
-        yield f"<p>{len(messages) - MOST_MESSAGES:,} more messages: print(chain) shows all of them.</p>"
+        yield f"<p>{count_text(len(messages) - MOST_MESSAGES, 'more message')}: print(chain) shows all of them.</p>"
     yield "</div>"
 
 
@@ -76,7 +76,7 @@ def _message(message: Message, name: str, tools: Mapping[str, str] = NO_TOOLS) -
 def _part(part: Part, tools: Mapping[str, str]) -> str:
     label, text = _words(part, tools)
     left = len(text) - MOST_CHARACTERS
-    more = f"\n… {left:,} more characters" if left > 0 else ""
+    more = f"\n… {count_text(left, 'more character')}" if left > 0 else ""
     return f"<div><i>{_escape(label)}</i>{PRE}{_escape_lines(text[:MOST_CHARACTERS])}{more}</pre></div>"
 
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from chainviz.chains.explorer.message_words import NAME, header_words, pair_words
-from chainviz.core.chain.content_problems import content_problems
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.problems import Problem, section_problems
-from chainviz.core.chain.tree import BodyPair, ChainAST
-from chainviz.core.chain.unread import Unread, unread_problems
+from chainviz.core.chain.problems import Problem, content_problems, section_problems
+from chainviz.core.chain.surroundings import Unread, unread_problems
+from chainviz.core.chain.tree import BodyPair, ChainAST, parse
+from chainviz.core.counts import count_text
+from chainviz.core.errors import excerpt
 from chainviz.core.operations.contract import Decision
 from chainviz.core.providers.request import NO_REQUEST, Request, without_stored
-from chainviz.core.terminal import excerpt
 from chainviz.store.content.message_shapes import shape_of
 
 TEASER = 60
@@ -35,10 +34,10 @@ def tree_lines(
     format, request = document
 
     def sized(held: Sequence[Message], size: int) -> str:
-        return f"{size:,} bytes{f', ≈ {count_tokens(held):,} tokens' if count_tokens else ''}"
+        return f"{count_text(size, 'byte')}{f', ≈ {count_tokens(held):,} tokens' if count_tokens else ''}"
 
     tree = parse(messages)
-    yield f"{source}: {format}, {_count(len(messages), 'message')}, {tree.size:,} bytes"
+    yield f"{source}: {format}, {count_text(len(messages), 'message')}, {count_text(tree.size, 'byte')}"
     for s, section in enumerate(tree.sections, 1):
         yield f"s{s}  Section, {sized(tuple(section.messages), section.size)}"
         for m, message in enumerate(section.header):
@@ -50,14 +49,15 @@ def tree_lines(
             yield f"  s{s}.p{p}  {node}  {excerpt(teaser, TEASER)}"
     problems = list(all_problems(tree, request))
     counted = sum(problem.is_counted for problem in problems)
-    found = _count(counted, "structure problem") if counted else "" if unread else "structure valid"
-    notes = _count(len(problems) - counted, "note") if len(problems) > counted else ""
+    found = count_text(counted, "structure problem") if counted else "" if unread else "structure valid"
+    notes = count_text(len(problems) - counted, "note") if len(problems) > counted else ""
     yield ", ".join(filter(None, ("not fully read" if unread else "", found, notes)))
     yield from (f"  {problem_line(problem)}" for problem in (*unread_problems(unread), *problems))
 
 
 def all_problems(tree: ChainAST[Message], request: Request = NO_REQUEST) -> Iterator[Problem]:
-    """What is wrong in the tree and in the contents, section by section. `request`: what is recorded beside the messages."""
+    """Yield the problems in the tree and in the contents, section by section. `request`: what is recorded beside the
+    messages."""
     return without_stored(_problems(tree), enumerate(tree.sections, 1), request)
 
 
@@ -88,10 +88,6 @@ def _calls(pair: BodyPair[Message]) -> str:
         (len(states.unmatched), "unmatched"),
     ]
     return "".join(f", {count} {what}" for count, what in found if count)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _teaser(message: Message) -> str:

@@ -1,4 +1,4 @@
-"""Chains back to bytes: in their file, where everything else stays as it is, or as new documents in another format."""
+"""Write chains as bytes: in their file, where everything else stays, or as new documents in another format."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from itertools import pairwise
 from pathlib import Path
 
 from chainviz.api.file import ChainFile
+from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.counts import count_text
 from chainviz.core.documents.assemble import whole_file
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.written_file import written
 from chainviz.core.errors import DocumentError, OptionsError, Refused
 from chainviz.core.formats.contract import Format
 from chainviz.core.load import LoadedChain, export_chain
+from chainviz.core.operations.summarize import SummarizeOptions, SummaryRequest, Unchanged, plan
+from chainviz.core.operations.summarize.writers.context_window import estimated_usage
+from chainviz.core.usage.recorded import TokenUsage
+from chainviz.llm import WRITERS, Endpoint, write_all, writer_named
+from chainviz.llm.openai_writer import OpenAIWriter
 
 
 def apart(chains: Sequence[LoadedChain]) -> list[tuple[LoadedChain, Sequence[Message]]]:
@@ -28,7 +35,7 @@ def apart(chains: Sequence[LoadedChain]) -> list[tuple[LoadedChain, Sequence[Mes
 def apart_from(
     taken: Sequence[tuple[LoadedChain, Sequence[Message]]], chains: Sequence[LoadedChain]
 ) -> list[tuple[LoadedChain, Sequence[Message]]]:
-    """The same, and they do not overlap with those that are taken either."""
+    """Return the chains that overlap neither with each other nor with those already taken."""
     found: list[tuple[LoadedChain, Sequence[Message]]] = []
     spans = sorted((chain.envelope.region.start, chain.envelope.region.end) for chain, _ in taken)
     for chain in sorted(chains, key=lambda chain: chain.envelope.region.start):
@@ -67,7 +74,7 @@ def _document(file: ChainFile, chain: LoadedChain, messages: Sequence[Message], 
 
 
 def together(format: Format, documents: Sequence[bytes]) -> Iterator[bytes]:
-    """Documents in one format as one file: one as it is, several as JSON Lines."""
+    """Join documents in one format to one file: a single one unchanged, several as JSON Lines."""
     check_room(format, len(documents))
     # JSON has line breaks between tokens only
     yield from documents if len(documents) == 1 else (document.replace(b"\n", b"") + b"\n" for document in documents)
@@ -79,7 +86,7 @@ def check_room(format: Format, chains: int) -> None:
 
 
 def write_out(name: str, chunks: Iterator[bytes]) -> None:
-    """To a file, or to standard output for -. The file is complete or as it was."""
+    """Write to a file, completely or not at all, or for - to standard output."""
     if name == "-":
         sys.stdout.buffer.writelines(chunks)
         sys.stdout.buffer.flush()
@@ -103,3 +110,47 @@ def _replace(target: Path, chunks: Iterator[bytes]) -> None:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+# Writers of summaries by name; several pieces are written at the same time. What a model's tokens cost, in one line.
+
+
+def writers_in_words() -> str:
+    return ", ".join(writer.name for writer in WRITERS)
+
+
+class SummaryWriters:
+    """Writes pieces with the writer of a name. Raises OptionsError if there is none."""
+
+    def __init__(self, name: str) -> None:
+        from chainviz.settings import CHAINVIZ  # only here: other commands need no environment that can be read
+
+        self.endpoint = Endpoint.configured(CHAINVIZ)
+        self.writer = writer_named(name, self.endpoint)
+        self.usage: TokenUsage | None = None
+        """Of all pieces so far, as the model's server counted it; None where it did not."""
+
+    def __call__(self, requests: Sequence[SummaryRequest]) -> dict[str, str | Unchanged]:
+        written = write_all(requests, self.writer, concurrency=self.endpoint.concurrency)
+        for each in written:
+            if each.usage is not None:
+                self.usage = (self.usage or TokenUsage()) + each.usage
+        return {each.request.key: each.text if each.state == "done" else Unchanged(each.cause) for each in written}
+
+    def estimate(self, chain: Chain, options: SummarizeOptions) -> str:
+        """Describe the estimated usage before anything is sent; "" if no model is needed."""
+        planned = plan(chain, options)
+        if not isinstance(self.writer, OpenAIWriter) or self.endpoint.problem or not planned.pieces:
+            return ""
+        window = options.context_window or self.endpoint.window
+        return f"estimate: {self._in_words(estimated_usage(planned, window))}"
+
+    def counted(self) -> str:
+        """Describe the counted usage after all is written; "" if no server counted."""
+        return f"counted: {self._in_words(self.usage)}" if self.usage is not None else ""
+
+    def _in_words(self, usage: TokenUsage) -> str:
+        price = self.endpoint.price(usage)
+        cost = "no list price" if price is None else f"${price:,.4f} at list prices"
+        prompts = f"{usage.calls:,} prompt{'' if usage.calls == 1 else 's'}"
+        return f"{prompts} to {self.endpoint.model}, {count_text(usage.input, 'token')} in, {count_text(usage.output, 'token')} out, {cost}"

@@ -4,10 +4,12 @@ on behind the last one and does none twice."""
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
+from django.utils import timezone
 
 from chainviz.accounts.audit import record as audit_log
 from chainviz.accounts.models import Membership
@@ -15,11 +17,13 @@ from chainviz.bulk.acts import act_named
 from chainviz.bulk.acts.change import drop_draft
 from chainviz.bulk.acts.contract import Act, NoOptions, Outcome, Result, Work
 from chainviz.bulk.models import BulkRow, BulkRun
+from chainviz.chains.models import ChainQuerySet
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.operations.contract import Options
 from chainviz.jobs import lease
 from chainviz.jobs.lease import storable
-from chainviz.jobs.tasks import Cancelled, JobContext
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import Cancelled, JobContext, start_job
 from chainviz.store.full_disk import is_disk_full
 
 log = logging.getLogger(__name__)
@@ -68,7 +72,7 @@ def _row(progress: OneOf, bulk: BulkRun, act: Act, options: Options, key: int) -
         work = Work(row, row.chain, _member(bulk, act), options, progress)
         if row.chain.is_in_bin and bulk.undoes is None:
             raise Refused(BINNED)
-        finish = act.undo(work, _made(bulk, row)) if bulk.undoes else act.prepare(work)
+        finish = act.undo(work, _row_to_undo(bulk, row)) if bulk.undoes else act.prepare(work)
         _write(progress.context, bulk, act, row, finish)
         return
     except (Cancelled, DatabaseError):
@@ -115,6 +119,65 @@ def _member(bulk: BulkRun, act: Act) -> Membership:
     return member
 
 
-def _made(bulk: BulkRun, row: BulkRow) -> BulkRow:
-    """What the run that is undone did to the chain."""
+def _row_to_undo(bulk: BulkRun, row: BulkRow) -> BulkRow:
+    """Return the row of this chain in the run that is undone."""
     return BulkRow.objects.get(run=bulk.undoes, chain=row.chain)
+
+
+# What a person does with bulk runs: begin one with chains, start it with options, undo it. All writes start here.
+
+
+FUNCTION = "bulk"
+MOST_CHAINS = 10_000
+UNSTARTED = timedelta(days=1)
+"""How long a choice of chains waits for its options."""
+ATTEMPTS = 3
+
+
+@transaction.atomic
+def begin(act: Act, chains: ChainQuerySet, *, by: Membership) -> BulkRun:
+    """A run that waits for its options. Raises Refused for no chain, and for too many."""
+    keys = list(chains.values_list("pk", flat=True)[: MOST_CHAINS + 1])
+    if not keys:
+        raise Refused("Tick at least one chain.")
+    if len(keys) > MOST_CHAINS:
+        raise Refused(f"At most {MOST_CHAINS:,} chains at once; filter the library first.")
+    run = BulkRun.objects.create(team=by.team, author=by.user, act=act.name, created_at=timezone.now())
+    BulkRow.objects.bulk_create((BulkRow(run=run, chain_id=key) for key in keys), batch_size=500)
+    return run
+
+
+@transaction.atomic
+def start(run: BulkRun, options: Options | None = None) -> Job:
+    """Queues what is still waiting. Without options it goes on with those of before. Returns the job that is under way, if any."""
+    locked = BulkRun.objects.select_for_update().get(pk=run.pk)
+    if locked.job is not None and not locked.job.is_finished:
+        return locked.job
+    if options is not None:
+        locked.options, locked.created_at = options.model_dump(mode="json", exclude_defaults=True), timezone.now()
+    locked.job = start_job(FUNCTION, owner=locked.author, max_attempts=ATTEMPTS, run=locked.pk)
+    locked.save(update_fields=["options", "created_at", "job"])
+    return locked.job
+
+
+@transaction.atomic
+def undo(run: BulkRun, *, by: Membership) -> BulkRun:
+    """A run that takes back what another one changed; the one under way, if it was asked for before."""
+    locked = BulkRun.objects.select_for_update().get(pk=run.pk)
+    known = locked.undone_by.first()
+    if known is not None:
+        return known
+    chains = locked.rows.filter(outcome=BulkRow.Outcome.CHANGED).order_by("pk").values_list("chain", flat=True)
+    made = BulkRun.objects.create(
+        team=by.team, author=by.user, act=run.act, created_at=timezone.now(), undoes=locked, options={}
+    )
+    BulkRow.objects.bulk_create((BulkRow(run=made, chain_id=key) for key in chains), batch_size=500)
+    start(made)
+    return made
+
+
+def forget_unstarted() -> None:
+    """A chore of the worker."""
+    started = BulkRow.objects.exclude(outcome=BulkRow.Outcome.WAITING).values("run")
+    old = BulkRun.objects.filter(job=None, created_at__lt=timezone.now() - UNSTARTED)
+    old.exclude(pk__in=started).delete()

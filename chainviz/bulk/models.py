@@ -21,7 +21,7 @@ class BulkRunQuerySet(models.QuerySet["BulkRun"]):
         return self.filter(team=member.team_id, author=member.user_id)
 
     def of_team(self, member: Membership) -> BulkRunQuerySet:
-        """Those of everybody on the team: an owner confirms what the run of an editor asks for."""
+        """Select the runs of everybody on the team, since an owner confirms what the run of an editor asks for."""
         return self.filter(team=member.team_id)
 
     def waiting_for_purge(self) -> BulkRunQuerySet:

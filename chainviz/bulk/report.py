@@ -10,7 +10,7 @@ from django.db.models import Count
 
 from chainviz.bulk.acts.contract import Act
 from chainviz.bulk.models import PURGE_JOB, PURGES, UNPURGED, BulkRow, BulkRun
-from chainviz.chains.render.numbers import count_text
+from chainviz.core.counts import count_text
 from chainviz.jobs.models import Job
 
 ROWS = 100
@@ -129,7 +129,8 @@ class Report:
 
     @cached_property
     def purge(self) -> Purge | None:
-        """None where its recipe has no such step, nothing was masked, or the run was undone."""
+        """The state of the purges that the run started, or None if its recipe has no such step, nothing was masked, or
+        the run was undone."""
         rows = self.run.rows.filter(outcome=Outcome.CHANGED).only("facts")
         asked = [row.facts for row in rows.iterator() if PURGES in row.facts]
         if not asked or self.undone_by:

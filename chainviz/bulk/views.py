@@ -12,26 +12,22 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from chainviz.accounts.audit.record import recorded_together
 from chainviz.accounts.middleware import forbidden
-from chainviz.accounts.models import member_of
+from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
-from chainviz.bulk import services
+from chainviz.bulk import job
 from chainviz.bulk.acts import act_named
 from chainviz.bulk.acts.contract import Act
-from chainviz.bulk.form import form_of
+from chainviz.bulk.acts.export import zip_of
 from chainviz.bulk.models import BulkRow, BulkRun, BulkRunQuerySet
 from chainviz.bulk.report import Outcome, Report
-from chainviz.bulk.zip_file import zip_of
-from chainviz.chains.library.bin import to_bin
 from chainviz.chains.library.filter import library_address
-from chainviz.chains.library.listing import chains_asked_for
-from chainviz.chains.models import Chain, ChainQuerySet
+from chainviz.chains.library.view import to_bin
+from chainviz.chains.working_copies.opening import chosen_chains
 from chainviz.core.errors import Refused
 from chainviz.jobs import lease
-from chainviz.recipes.step_form import context_of
+from chainviz.recipes.step_form import context_of, step_form
 from chainviz.web.forms import OptionsForm
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, wants_fragment
 
 SHOWN_RUNS = 50
 
@@ -65,20 +61,11 @@ def _begin(request: HttpRequest) -> HttpResponse:
     if act.name == "bin" and "all" not in request.POST:
         return to_bin(request)  # at once, with its own undo
     try:
-        run = services.begin(act, _asked(request), by=member)
+        run = job.begin(act, chosen_chains(request, opens_sessions=act.name != "bin"), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
         return see_other(library_address(request.POST.get("filter", "")))
     return see_other("bulk:run", run.pk)
-
-
-def _asked(request: HttpRequest) -> ChainQuerySet:
-    """The ticked chains, or all that fit the filter of the table."""
-    own = Chain.objects.visible_to(member_of(request)).in_library()
-    if "all" in request.POST:
-        return chains_asked_for(own, QueryDict(request.POST.get("filter", "")), member_of(request))
-    keys = [number for word in request.POST.getlist("chain") if (number := small_number(word)) is not None]
-    return own.filter(pk__in=keys).order_by("-changed_at", "-pk")
 
 
 @requires("read")
@@ -108,18 +95,18 @@ def _act(request: HttpRequest, found: BulkRun, act: Act) -> HttpResponse:
     if not member.may(act.permission):
         return forbidden(request, member, act.permission)
     if wanted == "undo" and Report(found, act).can_undo:
-        return see_other("bulk:run", services.undo(found, by=member).pk)
+        return see_other("bulk:run", job.undo(found, by=member).pk)
     if wanted == "cancel" and found.job is None:
         found.delete()
         return see_other("chains:library")
     if found.job is not None:
         if wanted == "go on":
-            services.start(found)
+            job.start(found)
         return see_other("bulk:run", found.pk)
     form = form_of(act, member, request.POST)
     if not form.is_valid():
         return _choices(request, found, act, form, 422)
-    services.start(found, form.options)
+    job.start(found, form.options)
     return see_other("bulk:run", found.pk)
 
 
@@ -152,3 +139,12 @@ def download(request: HttpRequest, bulk_id: int) -> HttpResponseBase:
     response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
     response.headers["Content-Disposition"] = f'attachment; filename="chains {found.pk}.zip"'
     return response
+
+
+# The form of a run: the options of its act.
+
+
+def form_of(act: Act, member: Membership, data: QueryDict | None = None) -> OptionsForm[Any]:
+    form = step_form(act.Options, member, data)
+    act.adapt(form, member)
+    return form

@@ -6,13 +6,17 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from chainviz.accounts.models import member_of
-from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.models import Arrival, Chain, ChainQuerySet
+from chainviz.store.models import Version
+
+
+def chains_for(request: HttpRequest) -> ChainQuerySet:
+    """The chains of the library; one in the bin must be restored before it can be looked at."""
+    return Chain.objects.visible_to(member_of(request)).in_library()
 
 
 def chain_for(request: HttpRequest, chain_id: int) -> Chain:
-    """A chain of the library; one in the bin must be restored before it can be looked at."""
-    chains = Chain.objects.visible_to(member_of(request)).in_library().select_related("local_file")
-    return get_object_or_404(chains, pk=chain_id)
+    return get_object_or_404(chains_for(request).select_related("local_file"), pk=chain_id)
 
 
 def binned_chain_for(request: HttpRequest, chain_id: int) -> Chain:
@@ -21,3 +25,8 @@ def binned_chain_for(request: HttpRequest, chain_id: int) -> Chain:
 
 def arrival_for(request: HttpRequest, arrival_id: int) -> Arrival:
     return get_object_or_404(Arrival.objects.visible_to(member_of(request)), pk=arrival_id)
+
+
+def version_of(chain: Chain, number: int) -> Version:
+    found = Version.objects.select_related("snapshot")
+    return get_object_or_404(found, history=chain.history, number=number)

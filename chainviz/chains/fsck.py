@@ -8,16 +8,16 @@ from copy import copy
 
 from django.db.models import Count
 
-from chainviz.chains.facts import FACTS, price_edition
 from chainviz.chains.models import Arrival, AuditEntry, AuditFact, AuditLog, Chain, SavedFilter
 from chainviz.chains.titles import set_title
 from chainviz.chains.uploads import staging
+from chainviz.chains.usage import FACTS
 from chainviz.chains.versions.heads import copy_head
 from chainviz.store.content.codec import unpack
-from chainviz.store.fsck.findings import Finding, guarded
-from chainviz.store.fsck.rows import changed_rows
+from chainviz.store.fsck.findings import Finding, changed_rows, guarded
 from chainviz.store.models import History, Outline, Version
-from chainviz.store.outline.edition import RULES
+from chainviz.store.outline.edition import RULES_EDITION
+from chainviz.web.prices import price_edition
 
 COUNTS = ("format", "sections", "pairs", "messages", "size")
 """What the library copies from the snapshot of the newest version."""
@@ -48,14 +48,14 @@ def _chain(key: int) -> Iterator[Finding]:
         unpack(outline.verdicts),
     ):
         yield Finding("error", f"The library does not show the problems that chain {key} has.")
-    if outline is not None and not is_wrong and chain.rules == RULES:
+    if outline is not None and not is_wrong and chain.rules == RULES_EDITION:
         is_wrong = _facts(chain) != _facts(_filled_again(chain, history.head))
     if is_wrong:
         yield Finding("error", f"The library does not show chain {key} as its newest version is.")
 
 
 def _facts(chain: Chain) -> list[object]:
-    """Of a chain that was priced by an earlier edition the cost is another one."""
+    """Return the facts to compare. If a chain was priced by an earlier edition, its cost is left out, since it differs."""
     is_priced = chain.prices == price_edition()
     return [getattr(chain, name) for name in (*FACTS, "title") if name != "prices" and (is_priced or name != "cost")]
 

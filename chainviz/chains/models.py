@@ -1,4 +1,4 @@
-"""A chain in the library of a team, and a file on its way there. The messages themselves lie in the store, under `history`."""
+"""A chain in the library of a team, and a file on its way there. The messages themselves are in the store, under `history`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from chainviz.chains.folders.models import Folder
 from chainviz.chains.library.models import ColumnChoice, SavedFilter
 from chainviz.chains.shares.models import ShareLink
 from chainviz.chains.uploads import staging
+from chainviz.chains.working_copies.models import WorkingCopy
 from chainviz.jobs.models import AsciiJSONField, Job
 from chainviz.store.checksums import Checked, CheckedQuerySet
 from chainviz.store.content.codec import unpack
@@ -32,6 +33,7 @@ __all__ = [
     "LocalFile",
     "SavedFilter",
     "ShareLink",
+    "WorkingCopy",
 ]
 
 LONGEST_REQUEST = timedelta(minutes=5)
@@ -53,6 +55,12 @@ class Chain(Checked):
         FILE = "file"
         CONTENT = "content"
         PERSON = "person"
+
+    class Health(models.TextChoices):
+        REFUSED = "refused"
+        PART = "part"
+        """Not all of it was understood."""
+        ACCEPTED = "accepted"
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="chains")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="chains")
@@ -88,6 +96,14 @@ class Chain(Checked):
     """By provider name: how many problems of each severity it has with the chain."""
     rejections = models.PositiveIntegerField(default=0)
     """Providers that would reject it."""
+    provider = models.CharField(max_length=40, null=True)  # noqa: DJ001 (no checksum changes)
+    """The provider of its next call; null until it is judged again."""
+    own_problems = models.PositiveIntegerField(null=True)
+    """Errors of that provider; null until it is judged again."""
+    health = models.CharField(max_length=8, choices=Health, null=True)  # noqa: DJ001 (no checksum changes)
+    """What that provider says of it."""
+    project = models.CharField(max_length=500, null=True)  # noqa: DJ001 (no checksum changes)
+    """The working folder that its file records; null where it records none."""
     model = models.CharField(max_length=200, default="", blank=True)
     """The model that was called most, or that the document names."""
     tools = AsciiJSONField(default=list)
@@ -127,6 +143,14 @@ class Chain(Checked):
         ]
         indexes = [
             models.Index(fields=["team", "-changed_at"], condition=Q(trashed_at=None), name="chain_library"),
+            # all that the library counts, sums and filters by most: rows of chains are long
+            models.Index(
+                fields=[
+                    "team", "trashed_at", "project", "changed_at", "health", "format", "messages", "tokens", "cost", "duration",
+                    "size", "problems", "warnings",
+                ],
+                name="chain_totals",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -134,7 +158,7 @@ class Chain(Checked):
 
     @property
     def file_line(self) -> str:
-        """Its file, where the title says something else."""
+        """The chain's file, if the title names something else."""
         name = f"{self.file_name}: {self.part}" if self.part else self.file_name
         return "" if self.titled_by == self.TitledBy.FILE else name
 
@@ -152,7 +176,7 @@ class Chain(Checked):
 
 
 class LocalFile(models.Model):
-    """Where the file of a chain lies on this machine, where it was named on the command line or opened from a folder."""
+    """The file of a chain on this machine, if it was named on the command line or opened from a folder."""
 
     chain = models.OneToOneField(Chain, on_delete=models.CASCADE, primary_key=True, related_name="local_file")
     path = models.TextField()
@@ -237,7 +261,7 @@ class Arrival(models.Model):
 
     @property
     def sentence(self) -> str:
-        """Why it failed."""
+        """The reason why it failed."""
         if self.has_stopped and self.job is not None:
             return self.job.message or "The import was stopped."
         return str(self.failure.get("sentence", ""))
@@ -257,8 +281,8 @@ class Arrival(models.Model):
 
 
 class AuditEntry(Checked):
-    """What was taken out of a chain: decisions and sizes, never content. Append-only, see store/append_only.py; a purge
-    blanks a value that was the name of a tool."""
+    """A removal from a chain: decisions and sizes, never content. Append-only, see store/append_only.py; a purge blanks
+    a value that was the name of a tool."""
 
     is_append_only = True
 
@@ -304,7 +328,7 @@ class AuditFact(Checked):
 
 
 class AuditLog(Checked):
-    """How many entries and later facts the audit of a chain has, so that fsck misses one that is gone."""
+    """The number of entries and later facts in the audit of a chain, so that fsck notices a missing one."""
 
     chain_key = models.BigIntegerField(primary_key=True)
     """Of the chain; a number, like that of its entries."""

@@ -1,8 +1,7 @@
-"""A page that needs something that takes long answers at once: a job makes it, and the page says how far that is."""
+"""Answer at once for a page that takes long: a job prepares it, and the page shows the progress."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,10 +11,11 @@ from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.build import OutlineMissing, rebuild_outline
-from chainviz.store.outline.edition import RULES
+from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.store.quick_only import quick_only
-from chainviz.web.middleware.json_errors import API
-from chainviz.web.working_page import working_page
+from chainviz.web.http import working_page
+from chainviz.web.middleware.base import Middleware
+from chainviz.web.middleware.json_errors import PROGRAMS
 
 REBUILD = "rebuild-outline"
 COMPARE = "compare-versions"
@@ -43,14 +43,11 @@ class JobNeeded(Exception):
         return Job.objects.filter(function=self.function, args=self.job_args)
 
 
-class PageJobMiddleware:
+class PageJobMiddleware(Middleware):
     """Answers JobNeeded with a page that waits. A request that sends a form, or a call of the API, does the work itself."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.method not in ("GET", "HEAD") or request.path.startswith(API):
+        if request.method not in ("GET", "HEAD") or request.path.startswith(PROGRAMS):
             return self.get_response(request)
         with quick_only():
             return self.get_response(request)
@@ -58,7 +55,7 @@ class PageJobMiddleware:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if isinstance(exception, OutlineMissing):
             snapshot = exception.snapshot
-            exception = JobNeeded(REBUILD, snapshot.history_id, snapshot=snapshot.pk, rules=RULES)
+            exception = JobNeeded(REBUILD, snapshot.history_id, snapshot=snapshot.pk, rules=RULES_EDITION)
         if not isinstance(exception, JobNeeded):
             return None
         job = _job_for(exception)
@@ -73,7 +70,7 @@ def _job_for(needed: JobNeeded) -> Job:
 
 
 def rebuild(context: JobContext, *, snapshot: int, chain: int | None, rules: int) -> None:
-    """`chain` says whose job this is, `rules` which edition asked for it."""
+    """Rebuild an outline in a job. `chain` names the job's chain, `rules` the edition that needs it."""
     found = Snapshot.objects.filter(pk=snapshot).first()
     if found is not None:
         rebuild_outline(found, context.report)

@@ -32,7 +32,7 @@ def rename(chain: Chain, title: str) -> None:
 
 
 def to_bin(chains: ChainQuerySet) -> list[int]:
-    """Puts chains into the bin and says which."""
+    """Put chains into the bin, and return their keys."""
     moved = list(chains.order_by("pk").values_list("pk", flat=True))
     Chain.objects.filter(pk__in=moved).update(trashed_at=timezone.now())
     return moved
@@ -89,7 +89,7 @@ def branched(chain: Chain, version: Version, *, by: User) -> Chain:
 
 @transaction.atomic
 def delete_for_good(chain: Chain) -> None:
-    """Every byte goes; that something was deleted stays known to the store."""
+    """Delete a chain with every byte of it; the store remembers only that something was deleted."""
     Arrival.objects.filter(chain=chain).delete()
     Job.objects.about(chain).delete()
     history = History.objects.get(pk=chain.history)

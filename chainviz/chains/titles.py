@@ -1,9 +1,11 @@
-"""What a chain is called: what a person named it, else the title of its newest version's content, else its file.
+"""The title of a chain: a name given by a person, else the title of its newest version's content, else its file.
 
 A compaction or a summary takes the first request out of the content; the chain keeps the title that it had before.
 
-A title may quote the content: logs, mails and the audit name a chain by its number or its file. What leaves with one
-version is titled after that version (`title_in`), since a newer or an older one may say what it no longer does.
+A title may quote the content: logs, mails and the audit name a chain by its number or its file. An export of one
+version
+is titled after that version (`title_in`), since a newer or an older title may quote what the version no longer
+contains.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ from pathlib import PurePath
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import HUMAN
-from chainviz.core.dialects.attachments import filled_in
+from chainviz.core.formats.traces.inspect_log import filled_in
 from chainviz.core.operations.compact import Compact
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.summarize import SUMMARIZE
-from chainviz.core.usage.title_from_content import recorded_title, request_of
+from chainviz.core.usage.beside import recorded_title, request_of
 from chainviz.jobs.lease import storable
 from chainviz.store.content.message_reader import BodyReader, pieces_of, read_rows
 from chainviz.store.content.pieces import Places
@@ -34,7 +36,7 @@ SHORTENING = {Compact.name, SUMMARIZE.name}
 
 
 def title_in(chain: Chain, snapshot: Snapshot) -> str:
-    """What the chain is called where this content of it leaves."""
+    """Return the title of the chain for an export of this content."""
     return chain.title if chain.titled_by == Chain.TitledBy.PERSON else _derived(chain, snapshot)[0]
 
 
@@ -45,7 +47,7 @@ def set_title(chain: Chain, snapshot: Snapshot) -> None:
 
 
 def save_title(chain: Chain, snapshot: Snapshot) -> None:
-    """As `set_title`, saved; a name that a person gave meanwhile stays."""
+    """Set and save the title; a name that a person gave meanwhile stays."""
     set_title(chain, snapshot)
     unnamed = Chain.objects.filter(pk=chain.pk).exclude(titled_by=Chain.TitledBy.PERSON)
     unnamed.exclude(title=chain.title, titled_by=chain.titled_by).update(title=chain.title, titled_by=chain.titled_by)
@@ -56,8 +58,8 @@ def branch_title(chain: Chain) -> str:
 
 
 def _unshortened(snapshot: Snapshot) -> Snapshot:
-    """The content before the first step that shortened the chain, but none from before a step that masked: what is masked
-    now must not stand in the title."""
+    """Return the content before the first step that shortened the chain, but not from before a step that masked: a
+    masked value must not be in the title."""
     found, is_shortened = snapshot.pk, False
     for key, operation in ancestors(snapshot).items():
         found = key if is_shortened else found
@@ -68,7 +70,7 @@ def _unshortened(snapshot: Snapshot) -> Snapshot:
 
 
 def _derived(chain: Chain, snapshot: Snapshot) -> tuple[str, str]:
-    """The title, and what it comes from."""
+    """Return the title and its origin."""
     suffix = BRANCH if chain.is_branch else ""
     words = recorded_title(context_of(snapshot)) or _first_request(snapshot)
     if words:
@@ -77,7 +79,8 @@ def _derived(chain: Chain, snapshot: Snapshot) -> tuple[str, str]:
 
 
 def file_title(file_name: str, part: str) -> str:
-    """What a chain without a title in its content is called. `part`: which chain of the file it is; "" where it is alone."""
+    """Return the title of a chain without a title in its content. `part`: names the chain in its file; "" if it is the
+    only one."""
     stem = PurePath(file_name).stem or file_name
     return storable(f"{stem}: {part}" if part else stem)[:200]
 

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 from django.urls import include, path
 
+from chainviz.chains import palette, welcome
 from chainviz.chains.audit import view as audit
+from chainviz.chains.diff import runs
 from chainviz.chains.diff import view as diff
-from chainviz.chains.diff.runs import view as runs
 from chainviz.chains.explorer.urls import explorer_urls
 from chainviz.chains.explorer.views import chain as explorer
-from chainviz.chains.folders import follow_view as follow
+from chainviz.chains.folders import opening as follow
 from chainviz.chains.folders import view as folders
-from chainviz.chains.library import bin, refresh, saved_filters
+from chainviz.chains.library import reading, refresh, saved_filters, view
 from chainviz.chains.library import view as library
+from chainviz.chains.overview import view as overview
 from chainviz.chains.parse import view as parse
-from chainviz.chains.secrets import view as secrets
+from chainviz.chains.secrets import scans as secrets
 from chainviz.chains.shares import view as shares
-from chainviz.chains.uploads import pick_view as pick
+from chainviz.chains.uploads import pick
 from chainviz.chains.uploads import upload_view as upload
 from chainviz.chains.versions import view as versions
+from chainviz.chains.working_copies import opening as copies
 
 app_name = "chains"
 
 urlpatterns = [
     path("", library.library, name="library"),
+    path("welcome/", welcome.welcome, name="welcome"),
+    path("palette/", palette.palette, name="palette"),
+    path("overview/", overview.overview, name="overview"),
     path("secrets/", secrets.library_secrets, name="secrets"),
     path("parse/", parse.parse_text, name="parse"),
     path("refresh/", refresh.refresh, name="refresh_library"),
+    path("reading/", reading.reading, name="reading"),
+    path("keep/", copies.keep_chosen, name="keep"),
     path("refresh/new/", refresh.new_rows, name="new_rows"),
     path("columns/", library.columns, name="columns"),
     path("filters/", saved_filters.save, name="save_filter"),
+    path("filters/fields/", library.filter_fields, name="filter_fields"),
     path("filters/counts/", saved_filters.filter_counts, name="filter_counts"),
     path("filters/<int:filter_id>/", saved_filters.saved_filter, name="saved_filter"),
     path("samples/", library.samples, name="samples"),
@@ -49,10 +58,10 @@ urlpatterns = [
     path("folders/refresh/", folders.refresh, name="refresh_folder"),
     path("c/<int:chain_id>/follow/", follow.follow, name="follow"),
     path("pick/<int:arrival_id>/", pick.pick, name="pick"),
-    path("bin/", bin.bin, name="bin"),
-    path("bin/add/", bin.to_bin, name="to_bin"),
-    path("bin/restore/", bin.from_bin, name="from_bin"),
-    path("bin/<int:chain_id>/delete/", bin.delete, name="delete"),
+    path("bin/", view.bin, name="bin"),
+    path("bin/add/", view.to_bin, name="to_bin"),
+    path("bin/restore/", view.from_bin, name="from_bin"),
+    path("bin/<int:chain_id>/delete/", view.delete, name="delete"),
     path("c/<int:chain_id>/", explorer.newest, name="chain"),
     path("c/<int:chain_id>/v/<int:number>/", include(explorer_urls(explorer.version_subject))),
     path("c/<int:chain_id>/diff/<int:before>..<int:after>/", diff.diff, name="diff"),
@@ -70,5 +79,7 @@ urlpatterns = [
     path("c/<int:chain_id>/share/", shares.share, name="share"),
     path("c/<int:chain_id>/share/<int:link_id>/revoke/", shares.revoke, name="revoke_share"),
     path("s/<str:token>/", shares.shared, name="shared"),
+    path("sessions/<int:session_id>/", copies.session, name="session"),
+    path("sessions/<int:session_id>/open/", copies.open_view, name="open_session"),
     path("c/<int:chain_id>/rename/", versions.rename, name="rename"),
 ]

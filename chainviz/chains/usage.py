@@ -6,31 +6,31 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import lru_cache
 
-from django.conf import settings
-
+from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.core.usage.chain_usage import ChainUsage, chain_usage
-from chainviz.core.usage.duration_text import duration_text
+from chainviz.core.chain.surroundings import unread_rows
 from chainviz.core.usage.estimate import estimated_tokens
-from chainviz.core.usage.prices_and_windows import Models, read_overrides
-from chainviz.core.usage.recorded import TokenUsage
-from chainviz.core.usage.recorded_times import Times
+from chainviz.core.usage.prices import ChainUsage, chain_usage
+from chainviz.core.usage.recorded import LastCall, TokenUsage
+from chainviz.core.usage.times import Times, duration_text
+from chainviz.jobs.lease import storable
 from chainviz.store.models import Outline
-from chainviz.store.outline.build import outline_of
+from chainviz.store.outline.build import broken_rules, outline_of
 from chainviz.store.outline.cache import listing_of
 from chainviz.store.outline.measures import Counts, unpack_charts
-from chainviz.store.transfer.document_context import uploaded_state
+from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.transfer.document_context import envelope_of, uploaded_state
+from chainviz.web.formatting.numbers import round_tokens_text, token_text, tokens_text
 from chainviz.web.formatting.relative_time import full_time
-from chainviz.web.formatting.token_estimate import round_tokens_text, token_text, tokens_text
+from chainviz.web.prices import millionths, models, price_edition
 
 Facts = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ContextMeter:
-    """The chain as it is now beside what its model takes at once."""
+    """The present size of the chain compared with its model's context window."""
 
     is_recorded: bool
     window: str
@@ -48,7 +48,7 @@ class ContextMeter:
 
 @dataclass(frozen=True, slots=True)
 class ContextWindow:
-    """How many tokens a model takes at once."""
+    """The size of a model's context window in tokens."""
 
     tokens: int
     model: str
@@ -61,17 +61,18 @@ class UsageView:
     facts: Facts
     """Recorded usage and times; empty where none are recorded."""
     model: str
+    warning: str = ""
+    """What is wrong with the recorded usage; "" where nothing is."""
 
 
-def usage_view(outline: Outline, size: int) -> UsageView:
-    usage, times = recorded_usage(outline), recorded_times(outline)
+def usage_view(usage: ChainUsage, times: Times, size: int, warning: str) -> UsageView:
     took = f" · {duration_text(times.seconds)}" if times.seconds else ""
     facts = (*usage_facts(usage), *time_facts(times))
-    return UsageView(f"{usage_line(usage, size)}{took}", facts, _shown(usage.model))
+    return UsageView(f"{usage_line(usage, size)}{took}", facts, _model_text(usage.model), warning)
 
 
 def recorded_times(outline: Outline) -> Times:
-    """Of its messages, else of its document."""
+    """Return the times of the chain's messages, else those of its document."""
     return listing_of(outline).total.times or unpack_charts(outline.charts).times
 
 
@@ -84,11 +85,32 @@ def time_facts(times: Times) -> Facts:
     return ("First message", began), ("Last message", ended), ("Duration", duration_text(times.seconds))
 
 
+def uploaded_outline(outline: Outline) -> Outline:
+    """Return the outline of the file that the content was made from: an operation that changes or removes messages does not
+    change what the file records of the run."""
+    return outline_of(uploaded_state(outline.snapshot))
+
+
 def recorded_usage(outline: Outline) -> ChainUsage:
-    """What the file records of the run: an operation that changes or removes messages does not change it."""
-    outline = outline_of(uploaded_state(outline.snapshot))
+    """`outline`: of the file (uploaded_outline)."""
     in_messages = by_model(listing_of(outline).total.usage)
     return chain_usage(in_messages, by_model(unpack_charts(outline.charts).beside))
+
+
+def last_call(outline: Outline) -> LastCall | None:
+    """Return the last call of a model whose tokens the file records, beside its messages or in them; None if it records
+    none. `outline`: of the file (uploaded_outline)."""
+    beside = unpack_charts(outline.charts).last_call
+    if beside:
+        *usage, window = beside
+        return LastCall(TokenUsage(*usage), window or None)
+    reader = OutlineReader.of(outline.snapshot, outline)
+    blocks = (index for index in reversed(range(len(reader.listing.rows))) if reader.listing.rows[index].measure.usage)
+    for block in blocks:
+        for row in reversed(reader.row_block(block).rows):
+            for numbers in row.usage.values():
+                return LastCall(TokenUsage(*numbers), None)
+    return None
 
 
 def by_model(counts: Counts) -> dict[str, TokenUsage]:
@@ -108,10 +130,10 @@ def usage_facts(usage: ChainUsage) -> Facts:
         return ()
     cost = usage.cost(models())
     named = [(name, each) for name, each in usage.by_model.items() if name]
-    several = [(f"Cost of {_shown(name)}", models().cost(name, each)) for name, each in named] if len(named) > 1 else []
+    several = [(f"Cost of {_model_text(name)}", models().cost(name, each)) for name, each in named] if len(named) > 1 else []
     costs = [*several, ("Cost at list prices", cost)]
     return (
-        ("Model" if len(named) < 2 else "Models", ", ".join(_shown(name) for name, _ in named) or "not recorded"),
+        ("Model" if len(named) < 2 else "Models", ", ".join(_model_text(name) for name, _ in named) or "not recorded"),
         *token_facts(usage.total),
         *((name, "no list price" if each is None else dollars(each)) for name, each in costs),
     )
@@ -130,14 +152,22 @@ def token_facts(usage: TokenUsage) -> Iterable[tuple[str, str]]:
 
 
 def node_facts(counts: Counts, times: Times) -> Facts:
-    """What the messages of a node record; () where they record nothing."""
+    """Return the recorded facts of a node's messages; () if they record nothing."""
     return (*usage_facts(chain_usage(by_model(counts), {})), *time_facts(times))
 
 
-def recorded_window(usage: ChainUsage) -> ContextWindow | None:
-    """The context window of the recorded model; None if no model is recorded, or its window is not known."""
-    tokens = models().context_window(usage.model)
-    return ContextWindow(tokens, _shown(usage.model)) if tokens else None
+def recorded_window(outline: Outline) -> ContextWindow | None:
+    """The context window that the file records, else that of the recorded model; None where neither is known."""
+    outline = uploaded_outline(outline)
+    model = recorded_usage(outline).model
+    recorded = unpack_charts(outline.charts).last_call[-1:]
+    return window_of(model, next(filter(None, recorded), None))
+
+
+def window_of(model: str, recorded: int | None) -> ContextWindow | None:
+    """`recorded`: the tokens of the window that the file records."""
+    tokens = recorded or models().context_window(model)
+    return ContextWindow(tokens, _model_text(model) or "the recorded model") if tokens else None
 
 
 def context_meter(window: ContextWindow, prompt: int | None, size: int) -> ContextMeter:
@@ -155,14 +185,49 @@ def cost_text(millionths: int) -> str:
     return dollars(Decimal(millionths) / 1_000_000)
 
 
-def _shown(model: str) -> str:
+def _model_text(model: str) -> str:
     return marks(one_line(model, 60))
 
 
-def models() -> Models:
-    return _models(settings.CHAINVIZ.models)
+# What the library shows of a chain beside its counts: model, tools, tokens, cost, errors, times. All of it is
+# computed from the outline of the newest version, and computed again with it (versions/judge_again.py).
 
 
-@lru_cache(maxsize=4)
-def _models(path: str) -> Models:
-    return Models(read_overrides(path))
+MOST_TOOLS = 200
+"""Tools of a chain that are kept, the ones called most often."""
+FACTS = ("usage", "tokens", "model", "cost", "prices", "tools", "calls", "tool_errors", "rules_broken", "unread", "began_at", "duration")
+"""What `copy_facts` writes."""
+
+
+def copy_facts(chain: Chain, outline: Outline) -> None:
+    _copy_usage(chain, recorded_usage(uploaded_outline(outline)))
+    charts = unpack_charts(outline.charts)
+    tools = sorted(charts.tools.items(), key=lambda tool: (-tool[1][0], tool[0]))
+    chain.tools = [[name, numbers[0]] for name, numbers in tools if numbers[0]][:MOST_TOOLS]
+    chain.calls = sum(numbers[0] for _, numbers in tools)
+    chain.tool_errors = sum(numbers[4] for _, numbers in tools)
+    chain.rules_broken = broken_rules(outline)
+    chain.unread = unread_rows(envelope_of(outline.snapshot).unread)
+    times = recorded_times(outline)
+    chain.began_at = datetime.fromtimestamp(times.began / 1000, UTC) if times else None
+    chain.duration = times.ended - times.began if times else None
+
+
+def _copy_usage(chain: Chain, usage: ChainUsage) -> None:
+    chain.usage = {model: list(each) for model, each in usage.by_model.items()} or None
+    chain.tokens = usage.total.input + usage.total.output if usage.is_recorded else None
+    chain.model = storable(usage.model)[:200]
+    chain.cost, chain.prices = millionths(usage.cost(models())), price_edition()
+
+
+def priced_otherwise() -> list[int]:
+    """Keys of the chains whose cost was computed from other list prices than today's."""
+    return list(Chain.objects.exclude(prices=price_edition()).order_by("-changed_at").values_list("pk", flat=True))
+
+
+def price_again(key: int) -> None:
+    chain = Chain.objects.filter(pk=key).first()
+    if chain is None:
+        return
+    cost = millionths(chain_usage(by_model(chain.usage or {}), {}).cost(models()))
+    Chain.objects.filter(pk=key, usage=chain.usage).update(cost=cost, prices=price_edition())

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chainviz.chains.render.numbers import count_text
-from chainviz.core.providers import PROVIDERS
+from chainviz.chains.models import Chain
+from chainviz.core.counts import count_text
+from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.own_provider import own_provider
+from chainviz.core.providers.check import State, Verdict, verdict_from
 from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.verdict import State, Verdict, verdict_from
+from chainviz.store.content.chain import StoredChain
 
 _LOOKS: dict[State, tuple[str, str]] = {
     "rejected": ("problem", "failed"),
@@ -41,9 +44,9 @@ def verdicts_by_provider(counts: Mapping[str, Sequence[int]]) -> dict[Provider, 
     return {provider: verdict_from(counts.get(provider.name, ())) for provider in PROVIDERS}
 
 
-def own_and_others(counts: Mapping[str, Sequence[int]], format: str) -> tuple[dict[Provider, Verdict], VerdictView]:
-    """The verdicts of the providers with whose API chains of this format are made, and in a few words those of all."""
-    found = verdicts_by_provider(counts)
+def own_and_others(chain: Chain) -> tuple[dict[Provider, Verdict], VerdictView]:
+    """The verdict of the provider of the chain's next call, and in a few words those of all."""
+    found = verdicts_by_provider(chain.verdicts)
     accepting = sum(verdict.state == "accepted" for verdict in found.values())
     if accepting == len(found):
         all_said = VerdictView("ok", "ok", f"accepted by all {accepting}")
@@ -51,7 +54,12 @@ def own_and_others(counts: Mapping[str, Sequence[int]], format: str) -> tuple[di
         all_said = VerdictView("quiet", "info", "not fully checked")
     else:
         all_said = VerdictView("quiet", "info", f"accepted by {accepting} of {len(found)}")
-    return {provider: verdict for provider, verdict in found.items() if provider.is_of(format)}, all_said
+    return {provider: verdict for provider, verdict in found.items() if provider.name == chain.provider}, all_said
+
+
+def provider_of(chain: StoredChain) -> Provider:
+    """Return the provider of the chain's next call."""
+    return own_provider(chain, chain.outline.listing.request)
 
 
 def is_fully_read(counts: Mapping[str, Sequence[int]]) -> bool:
@@ -62,6 +70,11 @@ def is_fully_read(counts: Mapping[str, Sequence[int]]) -> bool:
 def structure_text(problems: int) -> str:
     """`3 structure problems` or `structure valid`. Errors of a provider are counted in its verdict, never here."""
     return count_text(problems, "structure problem") if problems else "structure valid"
+
+
+def rule_words(rule: str) -> str:
+    """Return the name of a rule in words: `result-missing` and `anthropic:result-missing` as “Result missing”."""
+    return rule.rpartition(":")[2].replace("-", " ").replace("_", " ").capitalize()
 
 
 def short_name(provider: Provider) -> str:

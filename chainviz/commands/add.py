@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from chainviz.commands.io.files import add_format
-from chainviz.commands.io.output import complain
+from chainviz.commands.io import add_format, complain
 from chainviz.commands.serve import FILES, take_in, url_of
 from chainviz.commands.server.running_server import running_url
 from chainviz.commands.server.startup import make_private, prepare, set_up_django
@@ -27,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     if url:
         set_up_django()
         make_private()
-    elif not prepare(with_samples=False):
+    elif not prepare():
         return 2
     code = take_in(arguments.files, format, url or url_of(CHAINVIZ.host, CHAINVIZ.port))
     if not url:

@@ -1,4 +1,4 @@
-"""`chainviz apply`: runs one operation on each chain of the files; writes the result, then tells what it did."""
+"""`chainviz apply`: run one operation on each chain of the files, write the result, and report the changes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from chainviz.api.chain import Chain, Report, Result, document_of, rewrite_of
 from chainviz.api.file import ChainFile
 from chainviz.api.in_turn import in_turn
 from chainviz.api.json_objects import describe, result_object
-from chainviz.api.summary_writer import SummaryWriters, writers_in_words
 from chainviz.api.tree_text import report_line
-from chainviz.api.writing import together, write_out
-from chainviz.commands.io.files import (
+from chainviz.api.writing import SummaryWriters, together, write_out, writers_in_words
+from chainviz.commands.io import (
     Input,
     Outputs,
     add_choice,
@@ -23,16 +22,21 @@ from chainviz.commands.io.files import (
     add_format,
     add_json,
     chosen,
+    complain,
+    described_options,
     each_file,
+    option_values,
+    remark,
+    tell,
+    warn,
 )
-from chainviz.commands.io.option_values import described_options, option_values
-from chainviz.commands.io.output import complain, remark, tell, warn
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations import OPERATIONS
+from chainviz.core.operations.contract import Options
 from chainviz.core.operations.convert import SAME
-from chainviz.core.operations.convert.verdict import verdict_lines
+from chainviz.core.operations.convert.losses import verdict_lines
 from chainviz.core.operations.execute import get_operation, read_options
 from chainviz.core.operations.summarize import SUMMARIZE, SummarizeOptions
 
@@ -57,8 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_output(own)
 
 
+WRITING = (SUMMARIZE.name, "compact")
+"""Operations that take a writer."""
+
+
 def _writer_help(operation: str) -> str:
-    return f"who writes summaries: {writers_in_words()}" if operation == SUMMARIZE.name else argparse.SUPPRESS
+    return f"who writes summaries: {writers_in_words()}" if operation in WRITING else argparse.SUPPRESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +78,20 @@ class NotApplied:
 def run(arguments: argparse.Namespace) -> int:
     operation = get_operation(arguments.operation)
     options = read_options(operation, option_values(operation.Options, arguments.set))
-    if arguments.writer and operation.name != SUMMARIZE.name:
-        raise OptionsError(f"--writer works only with {SUMMARIZE.name}; {operation.name} writes no summaries.")
-    if isinstance(options, SummarizeOptions) and arguments.writer:
-        return apply_to_files(arguments, lambda chain: _summarized(chain, options, arguments.writer))
+    if arguments.writer and operation.name not in WRITING:
+        raise OptionsError(f"--writer works only with {' and '.join(WRITING)}; {operation.name} writes no summaries.")
+    if arguments.writer:
+        return apply_to_files(arguments, lambda chain: _written(chain, operation.name, options, arguments.writer))
     return apply_to_files(arguments, lambda chain: chain.run(operation.name, options))
 
 
-def _summarized(chain: Chain, options: SummarizeOptions, writer: str) -> Result:
+def _written(chain: Chain, operation: str, options: Options, writer: str) -> Result:
     """Says on standard error what a model's work is estimated to cost, and then what its server counted."""
     writers = SummaryWriters(writer)
-    remark(chain.title, writers.estimate(chain.core, options))
+    if isinstance(options, SummarizeOptions):
+        remark(chain.title, writers.estimate(chain.core, options))
     try:
-        return chain.run(SUMMARIZE.name, options, writers)
+        return chain.run(operation, options, writers)
     finally:
         remark(chain.title, writers.counted())
 
@@ -96,7 +105,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def apply_to_files(arguments: argparse.Namespace, change: Callable[[Chain], Result]) -> int:
-    """Changes each chain of the files, writes what `add_output` asks for, and prints what was done."""
+    """Change each chain of the files, write what `add_output` asks for, and print a report."""
     if arguments.to and arguments.to != SAME:
         get_format(arguments.to)
     outputs = Outputs(arguments)
@@ -111,7 +120,7 @@ def apply_to_files(arguments: argparse.Namespace, change: Callable[[Chain], Resu
             unwritten = f" {target} was not written." if target and target != "-" else ""
             complain(f"{result.chain.title}: {result.why}{unwritten}")
         if target != "-":
-            tell(line for result in results for line in _told(result, as_json=arguments.json))
+            tell(line for result in results for line in _output_lines(result, as_json=arguments.json))
         return 1 if refused else 0
 
     return each_file(arguments, apply)
@@ -133,7 +142,7 @@ def _done(results: Sequence[Applied | NotApplied]) -> list[Applied]:
     return [result for result in results if not isinstance(result, NotApplied)]
 
 
-def _told(result: Applied | NotApplied, *, as_json: bool) -> Iterator[str]:
+def _output_lines(result: Applied | NotApplied, *, as_json: bool) -> Iterator[str]:
     if isinstance(result, NotApplied):
         if as_json:
             yield json.dumps({"before": describe(result.chain), "error": str(result.why)})
@@ -155,7 +164,7 @@ def _report(before: Chain, made: Result) -> Iterator[str]:
 
 
 def _write(done: Sequence[Chain], in_file: Sequence[Chain], to: str | None, target: str) -> None:
-    """The chains in another format, or the file that holds all of them: with `in_file` as they are now."""
+    """Write the chains in another format, or the file with all of them: with the present `in_file`."""
     formats = {chain.format for chain in done if chain.is_moved}
     format = to if to and to != SAME else next(iter(formats), None)
     if format is None:

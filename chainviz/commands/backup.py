@@ -6,8 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
-from chainviz.commands.io.output import complain, tell
+from chainviz.commands.io import complain, tell
 from chainviz.commands.server.startup import prepare
+from chainviz.core.counts import count_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,5 +34,5 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         complain(f"{path} cannot be written: {error.strerror}.")
         return 2
-    tell([f"{path}: {count:,} rows, {path.stat().st_size:,} bytes"])
+    tell([f"{path}: {count_text(count, 'row')}, {count_text(path.stat().st_size, 'byte')}"])
     return 0

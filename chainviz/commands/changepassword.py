@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from chainviz.commands.createowner import read_password
-from chainviz.commands.io.output import complain, tell
+from chainviz.commands.io import complain, tell
 from chainviz.commands.server.startup import prepare
 
 

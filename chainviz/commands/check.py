@@ -1,4 +1,4 @@
-"""`chainviz check`: what is wrong in each chain, and what a provider's API would say to it."""
+"""`chainviz check`: report the problems of each chain, and whether a provider's API would accept it."""
 
 from __future__ import annotations
 
@@ -10,35 +10,40 @@ from chainviz.api.chain import Chain
 from chainviz.api.file import ChainFile
 from chainviz.api.json_objects import problem_object, unread_object, verdict_objects
 from chainviz.api.tree_text import problem_line
-from chainviz.commands.check_reviews import check_reviews
-from chainviz.commands.io.check_reports import REPORTS, Checked, checked
-from chainviz.commands.io.files import Input, add_choice, add_files, add_format, chosen, each_file
-from chainviz.commands.io.output import tell
-from chainviz.commands.pasted_error import located_lines, located_object, read_text
+from chainviz.api.writing import write_out
+from chainviz.commands.check_reports import REPORTS
+from chainviz.commands.findings import Checked, checked
+from chainviz.commands.io import Input, add_choice, add_files, add_format, chosen, each_file, tell
+from chainviz.commands.pasted_error import located_lines, located_object, read_text, sessions_with
+from chainviz.commands.review import check_reviews
 from chainviz.core.chain.problems import SEVERITIES, Problem, Severity, strict_error
-from chainviz.core.chain.unread import UNREAD
+from chainviz.core.chain.surroundings import UNREAD
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import get_format
-from chainviz.core.providers import PROVIDERS, get_provider
+from chainviz.core.formats.vendors import PROVIDERS, get_provider
+from chainviz.core.pasted_errors.message import read_error
+from chainviz.core.providers.check import Verdict, verdict_of
 from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.errors.error_messages import read_error
-from chainviz.core.providers.verdict import Verdict, verdict_of
 
 FOUND: tuple[Severity, ...] = ("error", "warning")
 FAILING: dict[str, tuple[Severity, ...]] = {"error": ("error",), "warning": FOUND, "unchecked": (*FOUND, "unchecked")}
 """The severities that make the exit code 1, by --fail-on; what is odd but legal never does."""
 
 
+OWN = "own"
+"""In place of a provider: the one that the next call of the chain goes to."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_files(parser)
+    add_files(parser, may_lack=True)
     add_format(parser)
     add_choice(parser)
-    names = [provider.name.replace("-", "_") for provider in PROVIDERS]
+    names = [OWN, *(provider.name.replace("-", "_") for provider in PROVIDERS)]
     parser.add_argument(
         "--provider",
         type=lambda name: name.replace("-", "_"),
         choices=names,
-        help="also check the rules of this provider's API",
+        help="also check the rules of this provider's API; own is the one that the next call goes to",
     )
     parser.add_argument(
         "--fail-on",
@@ -50,30 +55,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--error",
         metavar="FILE",
-        help="an error message of an API: say where it is in the chain and what fixes it; - reads standard input",
+        help="an error message of an API: say where it is in the chain and what fixes it; - reads standard input. Without files, the "
+        "session of this machine that has its ids is looked for",
     )
     parser.add_argument(
         "--review",
         action="store_true",
-        help="instead of files, take numbers or addresses of stored chains; exit code 1 where a rule of the team is not met",
+        help="instead of files, take the addresses of chains on a server, with a token in CHAINVIZ_TOKEN, or on the server itself the "
+        "numbers of stored chains; exit code 1 where a rule of the team is not met",
     )
     printed = parser.add_mutually_exclusive_group()
     printed.add_argument("--json", action="store_true", help="print JSON Lines, one object per chain")
-    printed.add_argument("--report", choices=list(REPORTS), help="print one report for all files, for CI")
+    printed.add_argument(
+        "--report",
+        action="append",
+        type=read_report,
+        metavar="NAME[=FILE]",
+        help=f"one report for all files, for CI: {', '.join(REPORTS)}; with =FILE it is written there, and can be given several times",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if not (arguments.files or arguments.error):
+        raise OptionsError("Name a file to check, or an error with --error.")
     if arguments.review:
         return check_reviews(arguments.files, as_json=arguments.json)
     if arguments.error:
         return _locate(arguments)
-    provider = get_provider(arguments.provider) if arguments.provider else None
+    if sum(not path for _, path in arguments.report or ()) > 1:
+        raise OptionsError("Only one report can be printed; write the others to files: --report sarif=FILE.")
     reported: list[Checked] = []
 
     def check(each: Input, file: ChainFile) -> int:
         found = False
         for chain in chosen(file, arguments.chain):
-            problems = chain.problems(provider.name if provider else "")
+            name = chain.provider if arguments.provider == OWN else arguments.provider
+            provider = get_provider(name) if name else None
+            problems = chain.problems(name or "")
             verdicts = [(provider, _verdict(provider, problems))] if provider else []
             found |= any(problem.severity in FAILING[arguments.fail_on] for problem in problems)
             found |= arguments.fail_on != "error" and not chain.is_fully_read
@@ -84,9 +102,24 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if found else 0
 
     code = each_file(arguments, check)
-    if arguments.report:
-        tell(REPORTS[arguments.report](reported))
+    for name, path in arguments.report or ():
+        _write_report(REPORTS[name](reported), path)
     return code
+
+
+def read_report(text: str) -> tuple[str, str]:
+    """Read the name of a report and the file that it is written to, which is "" for standard output."""
+    name, _, path = text.partition("=")
+    if name not in REPORTS:
+        raise argparse.ArgumentTypeError(f"there is no report “{name[:40]}”; choose one of {', '.join(REPORTS)}")
+    return name, path
+
+
+def _write_report(lines: Iterator[str], path: str) -> None:
+    if path:
+        write_out(path, (f"{line}\n".encode("utf-8", "backslashreplace") for line in lines))
+    else:
+        tell(lines)
 
 
 def _locate(arguments: argparse.Namespace) -> int:
@@ -94,6 +127,8 @@ def _locate(arguments: argparse.Namespace) -> int:
     if arguments.error == "-" and "-" in arguments.files:
         raise OptionsError("The error and a transcript cannot both come from standard input.")
     error = read_error(read_text(arguments.error))
+    is_search = not arguments.files
+    arguments.files = arguments.files or sessions_with(error)
     found = False
 
     def locate(each: Input, file: ChainFile) -> int:
@@ -101,8 +136,12 @@ def _locate(arguments: argparse.Namespace) -> int:
         for chain in chosen(file, arguments.chain):
             place = chain.locate_error(error)
             found |= bool(place.problems or place.fixes)
+            if is_search and not place.places.best:
+                continue
             told = [json.dumps(located_object(chain, error, place))] if arguments.json else located_lines(chain, error, place)
             tell(told)
+            if is_search and not arguments.json:
+                tell([f"  write the fix to the session: chainviz fix {each.name}"])
         return 0
 
     return each_file(arguments, locate) or int(not found)
@@ -119,11 +158,11 @@ def _lines(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> Ite
     yield f"{chain.title}: {_summary(problems)}"
     yield from (f"  {provider.label}: {verdict.text}" for provider, verdict in verdicts)
     yield from (f"  {problem_line(problem)}" for problem in problems)
-    yield from (f"  note: {warning}" for warning in (*chain.warnings, *_left_behind(chain, problems)))
+    yield from (f"  note: {warning}" for warning in (*chain.warnings, *_describe_unsent(chain, problems)))
 
 
-def _left_behind(chain: Chain, problems: Sequence[Problem]) -> Iterator[str]:
-    """How many problems are of messages that an agent does not send when it resumes the session."""
+def _describe_unsent(chain: Chain, problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield a sentence that counts problems in messages that an agent does not send when it resumes the session."""
     format, messages = get_format(chain.format), chain.messages
     start = format.sent_from(messages)
     unsent = {place for place, message in enumerate(messages) if place < start or not format.is_sent(message)}
@@ -146,7 +185,7 @@ def _object(chain: Chain, problems: Sequence[Problem], verdicts: Verdicts) -> st
 
 
 def _summary(problems: Sequence[Problem]) -> str:
-    """Of the structure alone; the verdicts count what providers find."""
+    """Sum up the problems of the structure; the verdicts count those of providers."""
     own = [problem for problem in problems if not problem.provider and problem.rule != UNREAD]
     counts = [(sum(problem.severity == severity for problem in own), severity) for severity in SEVERITIES]
     found = ", ".join(f"{count} {word}{'s' if count > 1 and word in FOUND else ''}" for count, word in counts if count)

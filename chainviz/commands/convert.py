@@ -1,17 +1,19 @@
-"""`chainviz convert`: writes the chains of the files in another format, and says what that format has no place for."""
+"""`chainviz convert`: write the chains of the files in another format, and report what that format cannot represent."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from chainviz.api.chain import Chain, Result, document_of
 from chainviz.api.file import ChainFile
+from chainviz.api.hand_off import hand_off
 from chainviz.api.in_turn import in_turn
 from chainviz.api.json_objects import result_object
 from chainviz.api.writing import apart, together, whole_document, write_out
-from chainviz.commands.io.files import (
+from chainviz.commands.io import (
     Input,
     Outputs,
     add_choice,
@@ -20,11 +22,15 @@ from chainviz.commands.io.files import (
     add_json,
     chosen,
     each_file,
+    remark,
+    tell,
+    warn,
 )
-from chainviz.commands.io.output import remark, tell, warn
+from chainviz.core.errors import OptionsError, visible
 from chainviz.core.formats import WRITTEN, get_format
+from chainviz.core.formats.agents.hand_off import TARGETS
 from chainviz.core.operations.convert import SAME
-from chainviz.core.operations.convert.verdict import verdict_lines
+from chainviz.core.operations.convert.losses import verdict_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
     add_choice(parser)
     names = [SAME, *(format.name for format in WRITTEN)]
+    agents = [agent for agent in TARGETS if agent not in names]
     parser.add_argument(
-        "--to", required=True, metavar="FORMAT", choices=names,
-        help=f"one of {', '.join(names)}; same keeps its format: without --provider the file is written unchanged",
+        "--to", required=True, metavar="FORMAT", choices=[*names, *agents],
+        help=f"one of {', '.join(names)}; same keeps its format: without --provider the file is written unchanged; "
+        f"{' and '.join(agents)} write a session that the agent resumes",
     )  # fmt: skip
     parser.add_argument(
         "--provider", default="", metavar="NAME",
@@ -44,11 +52,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fine-tuning", action="store_true", help="with --to openai_chat: write one line of a file for fine-tuning for each chain"
     )
-    parser.add_argument("--out", required=True, metavar="FILE", help="where to write, a folder for several files; - is standard output")
+    parser.add_argument("--out", metavar="FILE", help="where to write, a folder for several files; - is standard output")
+    parser.add_argument(
+        "--install", action="store_true",
+        help=f"put the session where the agent looks, and print the command that resumes it ({', '.join(TARGETS)}); replaces no file",
+    )  # fmt: skip
+    parser.add_argument("--project", default=".", metavar="FOLDER", help="the project of the session, by default the current folder")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.install or (arguments.to in TARGETS and arguments.to != TARGETS[arguments.to].format):
+        return _hand_off(arguments)
+    if not arguments.out:
+        raise OptionsError("Name the file to write with --out.")
     outputs = Outputs(arguments)
 
     def convert(each: Input, file: ChainFile) -> int:
@@ -71,6 +88,37 @@ def run(arguments: argparse.Namespace) -> int:
         return result.chain, result
 
     return each_file(arguments, convert)
+
+
+def _hand_off(arguments: argparse.Namespace) -> int:
+    """Write the chain that was chosen as a session of another agent."""
+    agents = {target.format: agent for agent, target in TARGETS.items()}
+    agent = agents.get(arguments.to, arguments.to)
+    if bool(arguments.out) == arguments.install:
+        raise OptionsError("Choose --install or --out FILE.")
+
+    def write(each: Input, file: ChainFile) -> int:
+        chains = chosen(file, arguments.chain)
+        if len(chains) > 1:
+            raise OptionsError(f"{each.name} holds {len(chains)} chains; choose one with --chain N.")
+        made = hand_off(chains[0], agent, folder=arguments.project, model=arguments.model)
+        if arguments.install:
+            path = made.install()
+        else:
+            path = Path(arguments.out)
+            write_out(arguments.out, iter([made.content]))
+        command = made.resume_command(path)
+        for warning in made.warnings:
+            warn(warning)
+        for line in verdict_lines(made.verdicts):
+            remark(chains[0].title, line)
+        if arguments.json:
+            tell([json.dumps({"agent": agent, "session": made.session.id, "file": str(path), "resume": command})])
+        elif arguments.install:
+            tell([f"{visible(str(path))}", command])
+        return 0
+
+    return each_file(arguments, write)
 
 
 def _tell(chains: Sequence[Chain], results: Sequence[Result], *, as_json: bool) -> None:

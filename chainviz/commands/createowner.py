@@ -9,7 +9,7 @@ import argparse
 import getpass
 import sys
 
-from chainviz.commands.io.output import complain, tell
+from chainviz.commands.io import complain, tell
 from chainviz.commands.server.startup import prepare
 
 

@@ -11,8 +11,7 @@ from typing import Any
 from chainviz.api.comparison import Comparison, diff
 from chainviz.api.file import ChainFile
 from chainviz.api.json_objects import comparison_object, diff_object
-from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened
-from chainviz.commands.io.output import tell
+from chainviz.commands.io import add_choice, add_file, add_format, add_json, chosen, opened, tell
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.diff import ChainDiff, diff_chains
 from chainviz.core.diff.text import render

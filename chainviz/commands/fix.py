@@ -10,15 +10,16 @@ from pathlib import Path
 from chainviz.api.chain import Chain, Result
 from chainviz.api.comparison import diff
 from chainviz.api.tree_text import report_line
-from chainviz.commands.io.files import add_format
-from chainviz.commands.io.output import complain, tell
+from chainviz.commands.io import add_format, complain, tell
+from chainviz.core.databases import Change
 from chainviz.core.diff.text import render
-from chainviz.core.errors import ChainError
-from chainviz.core.providers import PROVIDERS, get_provider
+from chainviz.core.errors import ChainError, visible
+from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
-from chainviz.core.terminal import visible
-from chainviz.sessions.backups import content_of, restore, write_back
-from chainviz.sessions.fix import RESPELLED, FixedChain, fix_session
+from chainviz.fixes.backups import content_of, restore, write_back
+from chainviz.fixes.database_sessions import DatabaseSessions, database_sessions
+from chainviz.fixes.fix import RESPELLED, FixedChain, FixedSession, Wanted, fix_session
+from chainviz.fixes.stored_session import HowToRead, fix_content
 
 MOST_LINES = 12
 """Lines of a changed text that are shown."""
@@ -31,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sessions",
         metavar="SESSION",
         nargs="+",
-        help="a session file, the folder of an OpenHands conversation, or any transcript",
+        help="a session file, the folder of an OpenHands conversation, a database of an agent or one session of it "
+        "(opencode.db#ses_1), or any transcript",
     )
     add_format(parser)
     names = ", ".join(provider.name for provider in PROVIDERS)
@@ -45,33 +47,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     provider = get_provider(arguments.provider) if arguments.provider else None
-    return max([_code(Path(name), arguments, provider) for name in arguments.sessions])
+    return max([_code(name, arguments, provider) for name in arguments.sessions])
 
 
-def _code(session: Path, arguments: argparse.Namespace, provider: Provider | None) -> int:
+def _code(name: str, arguments: argparse.Namespace, provider: Provider | None) -> int:
     """0: valid, or fixed; 1: something would change, or errors remain; 2: not readable, or not written."""
     try:
+        sessions = database_sessions(name)
         if arguments.restore:
-            return _restore(session)
-        return _fix(session, arguments, provider)
+            return _restore(sessions or Path(name))
+        return _fix_database(sessions, arguments, provider) if sessions else _fix(Path(name), arguments, provider)
     except ChainError as error:
         complain(error)
         return 2
 
 
 def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None) -> int:
-    fixed = fix_session(content_of(session), str(session), _difference, arguments.format, provider)
-    for sentence in fixed.damage:
-        tell([f"{session}: {sentence}"])
-    for each in fixed.chains:
-        _tell(each)
-    code = 1 if fixed.has_errors_left else 0
+    fixed = fix_session(content_of(session), str(session), _difference, arguments.format, Wanted(provider))
+    code = _tell_all(str(session), fixed)
     if not fixed.is_changed:
         return code
     if arguments.check:
         return 1
     tell([f"{session}: fixed; the backup is {write_back(session, fixed.old, fixed.new)}"])
     return code
+
+
+def _fix_database(sessions: DatabaseSessions, arguments: argparse.Namespace, provider: Provider | None) -> int:
+    code, changes = 0, list[Change]()
+    for id, document in sessions.documents().items():
+        address = f"{sessions.path}#{id}"
+        try:
+            fixed = fix_content(document, address, _difference, HowToRead(arguments.format, Wanted(provider), sessions.database))
+        except ChainError as error:
+            complain(error)
+            code = 2
+            continue
+        code = max(code, _tell_all(address, fixed))
+        changes += [Change(id, fixed.old, fixed.new)] if fixed.is_changed else []
+    if not changes or arguments.check:
+        return max(code, 1) if changes else code
+    count = "1 session" if len(changes) == 1 else f"{len(changes):,} sessions"
+    tell([f"{sessions.path}: {count} fixed; the backup is {sessions.write(changes)}"])
+    return code
+
+
+def _tell_all(name: str, fixed: FixedSession[list[str]]) -> int:
+    """Return 1 where errors remain."""
+    tell([f"{name}: {sentence}" for sentence in fixed.damage])
+    for each in fixed.chains:
+        _tell(each)
+    return 1 if fixed.has_errors_left else 0
 
 
 def _difference(before: Chain, result: Result) -> list[str]:
@@ -101,10 +127,11 @@ def _tell(fixed: FixedChain[list[str]]) -> None:
         tell([f"  {sentence}"])
 
 
-def _restore(session: Path) -> int:
-    backup, before = restore(session)
+def _restore(session: Path | DatabaseSessions) -> int:
+    backup, before = restore(session) if isinstance(session, Path) else session.restore()
+    name = session if isinstance(session, Path) else session.path
     if before is None:
-        tell([f"{session}: already what the newest backup holds, {backup.name}"])
+        tell([f"{name}: already what the newest backup holds, {backup.name}"])
     else:
-        tell([f"{session}: restored from {backup.name}; what it was until now is {before.name}"])
+        tell([f"{name}: restored from {backup.name}; what it was until now is {before.name}"])
     return 0

@@ -1,12 +1,13 @@
-"""`chainviz fsck`: hashes everything that is stored again, computes what is derived again, and tells what is wrong."""
+"""`chainviz fsck`: hash all stored data again, compute derived data again, and report faults."""
 
 from __future__ import annotations
 
 import argparse
 from itertools import chain
 
-from chainviz.commands.io.output import tell
+from chainviz.commands.io import tell
 from chainviz.commands.server.startup import prepare
+from chainviz.core.counts import count_text
 
 NOT_COVERED = (
     "Not checked: accounts, roles, team rules, share links, token scopes, invitations, sources of folders and jobs."
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if not prepare():
         return 2
-    from chainviz.accounts.audit.chain import check_all
+    from chainviz.accounts.audit.record import check_all
     from chainviz.chains.fsck import fsck_library
     from chainviz.drafts.fsck import fsck_drafts
     from chainviz.recipes.fsck import fsck_recipes
@@ -34,11 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
     from chainviz.store.search.index import rebuild_index
 
     if arguments.rebuild:
-        tell([f"{rebuild_all()} outlines rebuilt", f"{rebuild_index()} chains indexed"])
+        tell([f"{count_text(rebuild_all(), 'outline')} rebuilt", f"{count_text(rebuild_index(), 'chain')} indexed"])
     errors = 0
     apps = (fsck_library(), fsck_drafts(), fsck_review(), fsck_recipes())
     for finding in chain(fsck(), fsck_search(), *apps, check_all()):
         errors += finding.severity == "error"
         tell([f"{finding.severity}: {finding.text}"])
-    tell([NOT_COVERED, "Everything is in order." if not errors else f"{errors} error{'s' if errors > 1 else ''}"])
+    tell([NOT_COVERED, count_text(errors, "error") if errors else "Everything is in order."])
     return 1 if errors else 0

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_opens(format: Format, messages: tuple[Message, ...]) -> None:
-    """Raise OptionsError where chainviz could not open the file again by itself: a chain of system messages only, for example."""
+    """Raise OptionsError where chainviz could not detect the format of the file again: a chain of system messages only, for example."""
     try:
         load_file(b"".join(document_in(format, messages)))
     except DocumentError as error:

@@ -1,5 +1,6 @@
-"""`chainviz observations`: the tool results of each chain, in whatever form it holds them, beside their calls; with `--as`
-those of each AI message with calls as one text, as a model reads it."""
+"""`chainviz observations`: list the tool results of each chain with their calls, whatever their form; with `--as`
+those of each AI message with calls as one text, as a model reads it.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from typing import Any
 
 from chainviz.api.chain import Chain
 from chainviz.api.file import ChainFile
-from chainviz.commands.io.files import Input, add_choice, add_files, add_format, add_json, chosen, each_file
-from chainviz.commands.io.output import tell
-from chainviz.core.chain.message_paths import message_paths
+from chainviz.commands.io import Input, add_choice, add_files, add_format, add_json, chosen, each_file, tell
+from chainviz.core.chain.tree import message_paths
+from chainviz.core.counts import count_text
+from chainviz.core.errors import excerpt
 from chainviz.core.observations.contract import UNKNOWN, Observation, ObservedMessage
-from chainviz.core.terminal import excerpt
 from chainviz.core.text_formats import TEXT_FORMATS
 
 SHOWN = 70
@@ -66,14 +67,14 @@ def _texts(chain: Chain, arguments: argparse.Namespace) -> Iterator[str]:
 def _lines(chain: Chain, found: list[ObservedMessage]) -> Iterator[str]:
     results = [result for each in found for result in each.results]
     errors, media = sum(result.is_error for result in results), sum(len(result.media) for result in results)
-    yield f"{chain.title or 'chain'}: {len(results):,} results, {errors:,} errors, {media:,} media"
+    yield f"{chain.title or 'chain'}: {count_text(len(results), 'result')}, {count_text(errors, 'error')}, {media:,} media"
     paths = _paths(chain)
     for each in found:
         if each.convention == UNKNOWN:
             yield f"  {paths[each.message]}  unknown: {', '.join(each.names)} named as if a tool; the chain calls none"
         for result in each.results:
             error = "error, " if result.is_error else ""
-            place = f"{paths[each.message]}  {each.convention}, {error}{result.size:,} bytes, {_call(result, paths)}"
+            place = f"{paths[each.message]}  {each.convention}, {error}{count_text(result.size, 'byte')}, {_call(result, paths)}"
             yield f"  {place}  {result.tool}: {excerpt(result.content, SHOWN)}"
 
 

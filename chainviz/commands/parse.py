@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from chainviz.api.answer import parse
-from chainviz.commands.io.output import complain, tell
-from chainviz.core.errors import ChainError, DocumentError
-from chainviz.core.terminal import excerpt
+from chainviz.commands.io import complain, tell
+from chainviz.core.errors import ChainError, DocumentError, excerpt
 from chainviz.core.text_formats import TEXT_FORMATS
 from chainviz.core.text_formats.contract import FoundSection
 from chainviz.core.toolchain import ParsedAnswer, ParseOptions, ReadCalls
@@ -58,7 +57,7 @@ def _text(given: str) -> str:
 
 
 def _error(answer: ParsedAnswer, text: str) -> str:
-    """Why a program that parses the answer gets no sections; "" where it gets them."""
+    """Return the reason why a program that parses the answer gets no sections; "" if it gets them."""
     try:
         answer.format.parse(text)
     except ChainError as refused:

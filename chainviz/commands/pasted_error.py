@@ -1,18 +1,18 @@
-"""`chainviz check --error`: where in a chain the error lies that an API's message tells of, and what fixes it."""
+"""`chainviz check --error`: locate in a chain the error that an API's message reports, and its fix."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from chainviz.api.chain import Chain
 from chainviz.core.errors import DocumentError
 from chainviz.core.operations.repair import CHOICES
-from chainviz.core.providers.errors.error_messages import ErrorMessage
-from chainviz.core.providers.errors.locate_error import LocatedError
-from chainviz.core.providers.errors.what_was_tried import what_was_tried
-from chainviz.core.providers.without_fix import reason_without_fix
+from chainviz.core.pasted_errors.locate import LocatedError, what_was_tried
+from chainviz.core.pasted_errors.message import ErrorMessage
+from chainviz.core.providers.rules import reason_without_fix
 
 
 def read_text(name: str) -> str:
@@ -23,6 +23,24 @@ def read_text(name: str) -> str:
         return Path(name).read_bytes().decode("utf-8", "replace")
     except OSError as error:
         raise DocumentError(f"{name} cannot be read: {error.strerror or error}.") from None
+
+
+MOST_SESSIONS = 3
+"""Sessions with an id of the error that are named, the ones changed last."""
+
+
+def sessions_with(error: ErrorMessage) -> list[str]:
+    """Return the addresses of sessions of this machine that have an id of the error. Raises DocumentError where there are none."""
+    from chainviz.api.sessions import sessions  # loads sqlite3, which most commands do without
+    from chainviz.fixes.by_error import addresses_with, ids_of
+
+    ids = ids_of(error)
+    if not ids:
+        raise DocumentError("The error names no id of a call or message, by which its session could be found; name the file.")
+    found = list(islice(addresses_with(ids, (session.address for session in sessions())), MOST_SESSIONS))
+    if not found:
+        raise DocumentError(f"No session of this machine has the id {' or '.join(id[:60] for id in ids[:4])}.")
+    return found
 
 
 def located_object(chain: Chain, error: ErrorMessage, found: LocatedError) -> dict[str, object]:

@@ -15,8 +15,7 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 from uuid import uuid4
 
-from chainviz.commands.io.files import add_files, inputs
-from chainviz.commands.io.output import complain, tell
+from chainviz.commands.io import add_files, complain, inputs, tell
 from chainviz.core.errors import ChainError, DocumentError, OptionsError, Refused
 
 TOKEN = "CHAINVIZ_TOKEN"
@@ -26,6 +25,8 @@ WAITS = (1.0, 2.0, 4.0)
 """Seconds before a request is sent again that has got no answer."""
 BUSY = {502, 503, 504}
 """What a reverse proxy answers while its server restarts."""
+MEMBERS = {"state", "checks"}
+"""One of them is in each answer that is expected: of an upload, and of a review."""
 LONGEST = 600.0
 """Seconds that the server may take for one answer."""
 
@@ -41,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    server = Server(arguments.to, os.environ.get(TOKEN, ""))
+    server = Server(arguments.to, token_of_environment())
     code = 0
     for each in inputs(arguments.files):
         try:
@@ -52,6 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             tell(links)
     return code
+
+
+def token_of_environment() -> str:
+    return os.environ.get(TOKEN, "")
 
 
 def _content(name: str) -> bytes:
@@ -66,7 +71,7 @@ class NoAnswer(Exception):
 
 
 class NoRedirect(HTTPRedirectHandler):
-    """The token goes to the named server only."""
+    """Refuses redirects, so that the token is sent only to the named server."""
 
     def redirect_request(self, *answer: Any) -> None:
         return None
@@ -86,16 +91,17 @@ class Server:
     def push(self, name: str, content: bytes) -> list[str]:
         """Returns the links of the chains. Raises Refused where the server does not take the file."""
         query = urlencode({"name": name[-255:]}, errors="replace")
-        answer = self._ask(f"/api/v1/uploads?{query}", content, uuid4().hex)
+        answer = self.ask(f"/api/v1/uploads?{query}", content, uuid4().hex)
         while answer["state"] == "importing":
             time.sleep(SECONDS_BETWEEN)
-            answer = self._ask(f"/api/v1/uploads/{answer['id']}")
+            answer = self.ask(f"/api/v1/uploads/{answer['id']}")
         if answer["state"] == "failed":
             raise Refused(answer["error"])
         return [chain["url"] for chain in answer["chains"]] or [f"{self._address}/"]
 
-    def _ask(self, path: str, body: bytes | None = None, key: str = "") -> dict[str, Any]:
-        """`key`: by which the server knows a body that is sent again, so that it makes no second chain."""
+    def ask(self, path: str, body: bytes | None = None, key: str = "") -> dict[str, Any]:
+        """Return the JSON object that an address answers. `key`: by which the server knows a body that is sent again, so that it
+        makes no second chain. Raises Refused and DocumentError."""
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/octet-stream"}
         request = Request(self._address + path, body, {**headers, "Idempotency-Key": key} if key else headers)
         for wait in WAITS:
@@ -122,14 +128,14 @@ class Server:
         except (HTTPException, OSError) as error:
             raise NoAnswer(getattr(error, "reason", error)) from None
         else:
-            if isinstance(found, dict) and "state" in found:
+            if isinstance(found, dict) and not MEMBERS.isdisjoint(found):
                 return found
             reason = "its answer has another form"
         raise DocumentError(f"{self._address} does not answer like chainviz: {reason}.")
 
 
 def _sentence(error: HTTPError) -> str:
-    """What the server says, else its status."""
+    """Return the sentence of the server, else its status."""
     try:
         return str(json.loads(error.read(100_000))["error"])
     except (ValueError, KeyError, TypeError):

@@ -1,6 +1,7 @@
-"""`chainviz recipe`: runs the steps of a recipe on each chain of the files; writes the result, then tells what it did.
+"""`chainviz recipe`: run the steps of a recipe on each chain of the files, write the result, and report the changes.
 
-A file has no earlier versions, so a recipe that ends in a purge purges nothing here; a warning says so, and where it can be done.
+A file has no earlier versions, so a recipe that ends in a purge purges nothing here; a warning says so, and where it
+can be done.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from chainviz.commands.apply import add_output, apply_to_files
-from chainviz.commands.io.files import add_choice, add_files, add_format
+from chainviz.commands.io import add_choice, add_files, add_format
 from chainviz.core.errors import DocumentError
 from chainviz.core.recipes import read_recipe
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from chainviz.commands.io.output import complain, tell
+from chainviz.commands.io import complain, tell
 from chainviz.commands.server.startup import prepare
 
 
@@ -17,7 +17,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.file.is_file():
         complain(f"there is no file {arguments.file}.")
         return 2
-    if not prepare(with_samples=False):
+    if not prepare():
         return 2
     from chainviz.store.site_backup import restore_backup
 

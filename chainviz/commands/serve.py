@@ -1,21 +1,25 @@
-"""`chainviz serve`: prepares the database, takes in the files it is given, then one gunicorn process for pages
-and one for jobs (worker.py)."""
+"""`chainviz serve`: prepares the database, imports the files it is given, then starts gunicorn with one process a core for
+pages, and one process for jobs (worker.py)."""
 
 from __future__ import annotations
 
 import argparse
+import fcntl
+import gc
+import os
 import socket
-from collections.abc import Sequence
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from chainviz.commands.io.files import add_format
-from chainviz.commands.io.output import complain, remark, tell
+from chainviz.commands.io import add_format, complain, remark, tell
 from chainviz.commands.server.running_server import forget_server, note_server
-from chainviz.commands.server.startup import prepare, release_connections
-from chainviz.commands.worker import start_child
-from chainviz.core.errors import DocumentError
+from chainviz.commands.server.startup import announce, prepare, release_connections
+from chainviz.commands.worker import keep_child
+from chainviz.core.errors import ChainError, DocumentError
 from chainviz.core.formats import get_format
 from chainviz.settings import CHAINVIZ
 
@@ -27,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
     parser.add_argument("--host", default=CHAINVIZ.host, help="address to listen on (CHAINVIZ_HOST)")
     parser.add_argument("--port", type=int, default=CHAINVIZ.port, help="port to listen on (CHAINVIZ_PORT)")
+    parser.add_argument("--sessions", default="", metavar="AGENTS", help="show the sessions of these agents: claude-code,codex")
+    parser.add_argument("--no-discovery", action="store_true", help="do not look for sessions on this machine (CHAINVIZ_DISCOVERY)")
     parser.add_argument("--without-jobs", action="store_true", help="leave slow jobs to `chainviz worker`")
 
 
@@ -38,12 +44,44 @@ def run(arguments: argparse.Namespace) -> int:
     if not prepare():
         return 2
     if CHAINVIZ.mode == "team" and not has_account():
-        tell(["Nobody can sign in yet. Create the first account with: chainviz createowner EMAIL"])
+        announce("Nobody can sign in yet. Create the first account with: chainviz createowner EMAIL")
+    if arguments.no_discovery:
+        switch_discovery_off()
+    if arguments.sessions and (reason := choose_agents(arguments.sessions)):
+        complain(reason)
+        return 2
     clear_staged_files()
+    look_for_sessions()
     take_in(arguments.files, format, url_of(arguments.host, arguments.port))
     note_server(arguments.host, arguments.port, url_of(arguments.host, arguments.port))
     serve(arguments.host, arguments.port, has_worker=not arguments.without_jobs)
     return 0
+
+
+def switch_discovery_off() -> None:
+    from django.conf import settings
+
+    settings.CHAINVIZ = CHAINVIZ.model_copy(update={"discovery": False})
+
+
+def choose_agents(names: str) -> str:
+    """Make the agents that are named, separated by commas, the sources of the library. Returns why they cannot be, or ""."""
+    from chainviz.accounts.models import local_member
+    from chainviz.sessions_index.services import add_agents
+
+    try:
+        add_agents(local_member().team, [name.strip() for name in names.split(",") if name.strip()])
+    except ChainError as error:
+        return str(error)
+    finally:
+        release_connections()
+    return ""
+
+
+def look_for_sessions() -> None:
+    from chainviz.sessions_index.services import look_again
+
+    look_again()
 
 
 def has_account() -> bool:
@@ -82,7 +120,7 @@ def take_in(names: Sequence[str], format: str, url: str) -> int:
                 told = f"{url}folders/?folder={watch(member, name).number}"
             else:
                 taken = take_file(member, Path(name), format)
-                told = taken.told(url)
+                told = taken.describe(url)
                 for note in taken.notes:
                     remark(name, note)
             tell([f"{name}: {told}"])
@@ -103,20 +141,25 @@ def cannot_listen(host: str, port: int) -> str:
     return ""
 
 
-def serve(host: str, port: int, has_worker: bool = True) -> None:
+def serve(host: str, port: int, has_worker: bool = True, when_ready: Callable[[], object] | None = None) -> None:
+    """Serve until the process is stopped. `when_ready` is called instead of a note as soon as requests are answered."""
     from gunicorn.app.base import BaseApplication
 
     class Server(BaseApplication):  # type: ignore[misc]
         def load_config(self) -> None:
             for name, setting in options(address_of(host, port), url_of(host, port), has_worker).items():
                 self.cfg.set(name, setting)
+            if when_ready is not None:
+                self.cfg.set("when_ready", lambda server: when_ready())
 
         def load(self) -> Any:
             from django.urls import resolve
 
             from chainviz.wsgi import application
 
-            resolve("/")  # imports all pages, for which the first one would wait
+            resolve("/")  # imports all pages once, before the processes that share them are forked
+            gc.collect()
+            gc.freeze()
             return application
 
     Server().run()
@@ -127,27 +170,55 @@ def address_of(host: str, port: int) -> str:
 
 
 def url_of(host: str, port: int) -> str:
-    """Where people open it."""
+    """Return the address at which people open the server."""
     if CHAINVIZ.mode == "team":
         return f"{CHAINVIZ.base_url}/"
     return f"http://{address_of(host, port)}/"
 
 
-def start_worker() -> None:
-    """The thread that starts the worker serves no pages: it keeps its connection, and SQLite the files that readers need on a
-    full disk."""
+def core_count() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def open_connection() -> None:
+    """Open a connection in the thread that accepts requests. It stays open, so that SQLite keeps the files that readers need
+    on a full disk."""
     from django.db import connection
 
     if connection.vendor == "sqlite":
         connection.ensure_connection()
-    start_child()
+
+
+def start_worker(turn: IO[bytes]) -> None:
+    """Start the job process from one of the processes for pages. If that one ends, another one takes its turn.
+
+    `turn`: an open file that all of them inherit. A lock on it ends with the process that has it.
+    """
+
+    def wait_for_turn() -> None:
+        fcntl.lockf(turn, fcntl.LOCK_EX)
+        keep_child()
+
+    threading.Thread(target=wait_for_turn, daemon=True, name="jobs").start()
 
 
 def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
+    from chainviz.web.middleware.uploads import AT_ONCE, UploadsAtOnceMiddleware
+
+    turn = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the server runs)
+
+    def be_ready(worker: object) -> None:
+        open_connection()
+        if has_worker:
+            start_worker(turn)
+
+    processes = core_count()
+    UploadsAtOnceMiddleware.at_once = max(1, AT_ONCE // processes)
     return {
         "bind": address,
         "worker_class": "chainviz.commands.server.http_worker.Worker",
-        "workers": 1,
+        "workers": processes,
+        "preload_app": True,
         # an upload that stalls holds a thread; readers must still find one
         "threads": 48,
         "keepalive": 5,
@@ -157,11 +228,13 @@ def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
         "loglevel": "warning",
         "control_socket_disable": True,
         "on_exit": lambda server: forget_server(),
-        "post_worker_init": lambda worker: _be_ready(url, has_worker),
+        "pre_fork": lambda server, worker: release_connections(),
+        "post_worker_init": be_ready,
+        "when_ready": lambda server: tell_ready(url, address),
     }
 
 
-def _be_ready(url: str, has_worker: bool) -> None:
-    if has_worker:
-        start_worker()
-    tell([f"chainviz is ready: {url}  (stop it with Ctrl+C)"])
+def tell_ready(url: str, address: str = "") -> None:
+    """Say where people open it. In team mode several processes share that address, so each also says where it listens."""
+    own = f", listening on {address}" if address and CHAINVIZ.mode == "team" else ""
+    announce(f"chainviz is ready: {url}{own}  (stop it with Ctrl+C)")

@@ -10,8 +10,8 @@ from chainviz.api.chain import Chain
 from chainviz.api.file import ChainFile
 from chainviz.api.json_objects import describe, describe_tokens, usage_lines
 from chainviz.api.tree_text import tree_lines
-from chainviz.commands.io.files import Input, add_choice, add_files, add_format, add_json, chosen, each_file
-from chainviz.commands.io.output import tell
+from chainviz.commands.io import Input, add_choice, add_files, add_format, add_json, chosen, each_file, tell
+from chainviz.core.lost import describe_lost
 from chainviz.core.usage.estimate import tokens_of
 
 
@@ -43,3 +43,4 @@ def _lines(chain: Chain, tokens: bool) -> Iterator[str]:
     if tokens:
         yield from usage_lines(chain)
     yield from (f"  note: {warning}" for warning in chain.warnings)
+    yield from (f"  not sent again on resume: {describe_lost(lost)}" for lost in chain.lost_on_resume)

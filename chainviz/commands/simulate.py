@@ -7,12 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from chainviz.commands.io.files import add_choice, add_file, add_format, add_json, chosen, opened
-from chainviz.commands.io.option_values import value_of
-from chainviz.commands.io.output import tell
+from chainviz.commands.io import add_choice, add_file, add_format, add_json, chosen, opened, tell, value_of
+from chainviz.core.counts import count_text
 from chainviz.core.errors import OptionsError
-from chainviz.core.operations.compact.simulation import Lost, Simulated, Simulation
-from chainviz.core.operations.strategies import ESTIMATES, PLAIN
+from chainviz.core.operations.compact.simulation import ESTIMATES, PLAIN, Lost, Simulated, Simulation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    strategies = dict(_named(given) for given in arguments.strategy)
+    strategies = dict(_parse_strategy(given) for given in arguments.strategy)
     with opened(arguments.file, arguments) as file:
         for chain in chosen(file, arguments.chain):
             simulation = chain.simulate(strategies)
@@ -36,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _named(given: str) -> tuple[str, str]:
+def _parse_strategy(given: str) -> tuple[str, str]:
     name, sign, value = given.partition("=")
     if not sign or not name.strip() or "{" in name:
         raise OptionsError(f"--strategy needs NAME=JSON or NAME=@FILE, not “{given[:40]}”.")
@@ -46,7 +44,7 @@ def _named(given: str) -> tuple[str, str]:
 
 
 def _turn(simulation: Simulation, given: int | None) -> int:
-    """From 0."""
+    """Return the index of the turn, from 0."""
     count = len(simulation.turns)
     if given is not None and not 1 <= given <= count:
         raise OptionsError(f"The chain has {count:,} complete turn{'' if count == 1 else 's'}; there is no turn {given:,}.")
@@ -57,16 +55,17 @@ def _lines(title: str, simulation: Simulation, turn: int) -> Iterator[str]:
     count = len(simulation.turns)
     yield f"{title}: {count:,} complete turn{'' if count == 1 else 's'}"
     for line in simulation.lines if count else ():
-        yield f"  {line.line.name}: about {line.tokens()[turn]:,} tokens in turn {turn + 1:,}, at most {max(line.tokens()):,}"
+        yield f"  {line.line.name}: about {count_text(line.tokens()[turn], 'token')} in turn {turn + 1:,}, at most {max(line.tokens()):,}"
         for firing in line.firings:
-            yield f"    fired after turn {firing.turn + 1:,}: {firing.removed:,} messages, {firing.removed_bytes:,} bytes removed"
+            removed = f"{count_text(firing.removed, 'message')}, {count_text(firing.removed_bytes, 'byte')}"
+            yield f"    fired after turn {firing.turn + 1:,}: {removed} removed"
         if line.firings:
             yield f"    lost by turn {turn + 1:,}: {_lost_words(simulation.lost(line, turn))}"
 
 
 def _lost_words(lost: Lost) -> str:
-    counts = f"{lost.turns:,} turns, {lost.messages:,} messages, {lost.results:,} tool results, {lost.systems:,} system messages"
-    return f"{counts}, {lost.size:,} bytes"
+    counts = ((lost.turns, "turn"), (lost.messages, "message"), (lost.results, "tool result"), (lost.systems, "system message"))
+    return ", ".join(count_text(*each) for each in (*counts, (lost.size, "byte")))
 
 
 def _object(simulation: Simulation, turn: int) -> dict[str, Any]:

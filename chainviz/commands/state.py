@@ -12,16 +12,13 @@ from typing import Any
 from chainviz.api.chain import Chain, load
 from chainviz.api.state import read_state
 from chainviz.api.writing import write_out
-from chainviz.commands.io.files import add_choice
-from chainviz.commands.io.output import tell
-from chainviz.core.errors import DocumentError, OptionsError, Refused
-from chainviz.core.state.document import State, write_state
-from chainviz.core.state.export import is_state_format, provider_of
+from chainviz.commands.io import add_choice, tell
+from chainviz.core.counts import count_text
+from chainviz.core.errors import DocumentError, OptionsError, Refused, excerpt
+from chainviz.core.state.document import DIALECTS, State, write_state
+from chainviz.core.state.export import NextCall, is_state_format, provider_of
 from chainviz.core.state.faults import StateFile
-from chainviz.core.state.raw_messages import DIALECTS
 from chainviz.core.state.salvage import Salvaged, salvage
-from chainviz.core.state.stored_and_sent import NextCall
-from chainviz.core.terminal import excerpt
 
 SHOWN = 70
 
@@ -64,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _chains(content: bytes) -> list[Chain]:
-    """Empty where the file is no transcript; `read_state` says why."""
+    """Return the chains; empty if the file is not a transcript, for which `read_state` gives the reason."""
     try:
         return load(content) if content else []
     except DocumentError:
@@ -101,8 +98,10 @@ def _call(chain: Chain, arguments: argparse.Namespace) -> NextCall:
 
 
 def _call_lines(call: NextCall) -> Iterator[str]:
-    yield f"  would be stored: {len(call.stored):,} messages, {call.stored.size:,} bytes; {call.seen:,} seen by the model"
-    yield f"  would be sent: {call.sent_count:,} messages, {call.sent_size:,} bytes, about {call.tokens():,} tokens"
+    stored = f"{count_text(len(call.stored), 'message')}, {count_text(call.stored.size, 'byte')}"
+    sent = f"{count_text(call.sent_count, 'message')}, {count_text(call.sent_size, 'byte')}, about {count_text(call.tokens(), 'token')}"
+    yield f"  would be stored: {stored}; {call.seen:,} seen by the model"
+    yield f"  would be sent: {sent}"
     yield from (f"  {warning}" for warning in call.warnings)
 
 
@@ -127,11 +126,11 @@ def _lines(name: str, file: StateFile, salvaged: Salvaged | None) -> Iterator[st
     for fault, result in file.checks:
         yield f"  {fault.value.replace('_', ' ')}: {result}"
     yield (
-        f"  version {file.version}, provider {state.provider or 'none'}, {len(state.messages):,} messages, "
+        f"  version {file.version}, provider {state.provider or 'none'}, {count_text(len(state.messages), 'message')}, "
         f"{state.seen:,} seen by the model, {len(state.messages) - state.seen:,} appended since"
     )
     if salvaged is not None:
-        yield f"  {len(salvaged.state.messages):,} messages can be read"
+        yield f"  {count_text(len(salvaged.state.messages), 'message')} can be read"
         for gap in salvaged.gaps:
             yield f"  message {gap.place + 1:,} cannot: {gap.reason} {excerpt(gap.text, SHOWN)}"
 

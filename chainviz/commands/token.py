@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from chainviz.commands.io.output import complain, tell
+from chainviz.commands.io import complain, tell
 from chainviz.commands.server.startup import prepare
 
-SCOPES = ("read", "write", "export")
+SCOPES = ("read", "write", "export", "review")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from chainviz.commands.io.output import tell
-from chainviz.commands.server.startup import judge_again_if_needed, prepare, set_up_django
+from chainviz.commands.server.startup import announce, judge_again_if_needed, prepare, set_up_django
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 1
@@ -32,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif not prepare():
         return 2
     else:
-        tell(["chainviz worker is ready"])
+        announce("chainviz worker is ready")
     from chainviz.jobs.worker import run_worker
 
     judge_again_if_needed()
@@ -40,12 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def start_child() -> None:
-    """Runs jobs in a child process, which ends with this one; it starts another when that one ends unexpectedly."""
-    threading.Thread(target=_keep_child, daemon=True, name="jobs").start()
-
-
-def _keep_child() -> None:
+def keep_child() -> None:
+    """Run jobs in a child process that ends with this one. When the child ends unexpectedly, start another one."""
     command = [sys.executable, "-P", "-m", "chainviz", "worker", "--child"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     while True:

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from chainviz.core.chain.build import human, system, tool_message
-from chainviz.core.chain.default_texts import SUMMARIZATION_ARGUMENTS
+from chainviz.core.chain.build import SUMMARIZATION_ARGUMENTS, human, system, tool_message
 from chainviz.core.chain.messages import AI, Message, Part, Text, ToolCall
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.errors import OptionsError

@@ -21,7 +21,7 @@ from chainviz.core.formats.crossing import Route
 from chainviz.core.formats.offers import offers_of
 from chainviz.core.formats.reader import read_chain
 from chainviz.core.formats.stylist import Stylist
-from chainviz.core.state.file_notes import with_state_notes
+from chainviz.core.state.salvage import with_state_notes
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def export_chain(messages: Sequence[Message], envelope: Envelope, format: Format
 def restyle(
     messages: Sequence[Message], index: int, message: Message, format: Format | str, envelope: Envelope
 ) -> Message:
-    """`message` as the format holds it, with the source it writes for it, as it would stand in place of that at `index`."""
+    """Return `message` with the source that the format writes for it at `index`, in the style of its neighbours."""
     form = get_format(format) if isinstance(format, str) else format
     stylist = Stylist(MemoryChain(tuple(messages), form.name), form, envelope)
     return next(stylist.written([Splice(index, 1, (message,))])).messages[0]
@@ -116,7 +116,7 @@ def document_in(
             yield each
 
     def read(start: int, end: int) -> bytes:
-        """What is behind the list is read after the messages."""
+        """Read bytes behind the list, which are complete only after the messages."""
         return blank(format, stored, document)[1][start:] if end == len(text) else text[start:end]
 
     return assemble(envelope, fragments(), read, unit_form(format))

@@ -1,7 +1,7 @@
 """The reference's own parsing, message for message: what it accepts, what it repairs with force, and how (seed 0).
 
 Kept beside our repair for those who must match PentAGI. It loses late results, moves a late human message before the AI
-messages and does not converge on results that repeat; the README lists where our default differs.
+messages and does not converge on results that repeat; chainviz/help/deviations.md lists where our default differs.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from chainviz.core.chain.build import tool_message
-from chainviz.core.chain.calls.arguments import sanitize
-from chainviz.core.chain.calls.tool_ids import Template
-from chainviz.core.chain.default_texts import FALLBACK_REQUEST_ARGUMENTS, FALLBACK_RESPONSE_CONTENT
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Part, ToolCall, ToolResult
+from chainviz.core.chain.arguments import sanitize
+from chainviz.core.chain.build import FALLBACK_REQUEST_ARGUMENTS, FALLBACK_RESPONSE_CONTENT, tool_message
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, ToolCall, ToolResult, detached
+from chainviz.core.chain.tool_ids import Template
 from chainviz.core.errors import Refused
 
 
@@ -92,12 +91,8 @@ def _take_human(sections: list[_Section], pair: _OpenPair | None, message: Messa
         return None
     if not force:
         raise Refused("double human messages in the middle of a chain")
-    last.human = replace(last.human, parts=(*last.human.parts, *_detached(message.parts)))
+    last.human = replace(last.human, parts=(*last.human.parts, *detached(message.parts)))
     return pair
-
-
-def _detached(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    return tuple(replace(part, origin=-1) for part in parts)
 
 
 def _open_pair(ai: Message) -> _OpenPair:

@@ -1,15 +1,14 @@
-"""What was sent to a draft that was saved or discarded meanwhile: 409, with all that was typed and a way on."""
+"""Answer forms for a draft that was saved or discarded meanwhile: 409, with everything that was typed and a way to continue."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.web.errors import typed_texts
-from chainviz.web.htmx import page_or_fragment
+from chainviz.web.http import page_or_fragment
+from chainviz.web.middleware.base import Middleware
 
 
 class DraftGone(Exception):
@@ -22,14 +21,8 @@ class DraftGone(Exception):
         """None where it was deleted."""
 
 
-class DraftGoneMiddleware:
+class DraftGoneMiddleware(Middleware):
     """Answers DraftGone, whichever page raises it."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, DraftGone):

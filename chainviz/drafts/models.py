@@ -1,6 +1,8 @@
-"""A person's draft of a chain. Its base, steps and cursor lie in the store, under `key`; here is whose it is."""
+"""A person's draft of a chain. The store has its base, steps and cursor, under `key`; this row adds the owner."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +13,8 @@ from chainviz.chains.models import Chain
 from chainviz.drafts.operations.presets import Preset
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.store.checksums import Checked, CheckedQuerySet
+from chainviz.store.history.drafts import read_draft
+from chainviz.store.models import Draft as StoreDraft
 
 __all__ = ["Draft", "DraftQuerySet", "Preset", "SummaryPiece", "SummaryRun"]
 
@@ -47,6 +51,11 @@ class Draft(Checked):
                 name="draft_once_a_base",
             ),
         ]
+
+    @cached_property
+    def stored(self) -> StoreDraft:
+        """What the store keeps of it, read once for this object."""
+        return read_draft(self.key)
 
     def __str__(self) -> str:
         return f"draft {self.pk} of version {self.base}"

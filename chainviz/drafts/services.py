@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
 from typing import NamedTuple
 
 from django.db import IntegrityError, transaction
@@ -11,6 +13,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from chainviz.accounts.models import User
+from chainviz.chains.access import version_of
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.services import TITLE_LENGTH, branched
@@ -20,27 +23,25 @@ from chainviz.core.chain.messages import Text
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.operations.edit import Edit
-from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.core.operations.execute import execute
 from chainviz.drafts.edit.acts import acts_in
-from chainviz.drafts.edit.form import Shown, edits_in, part_at
-from chainviz.drafts.garbage import delete_drafts
-from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.context import context_for
-from chainviz.drafts.operations.proposal import Proposal, step_of
-from chainviz.drafts.stored_draft import stored_draft
-from chainviz.drafts.target import MovedOn, Target, version_of
+from chainviz.drafts.edit.form import CardPage, edits_in, part_at
+from chainviz.drafts.models import Draft, DraftQuerySet
+from chainviz.drafts.operations.proposal import Proposal, context_for, step_of
+from chainviz.drafts.stored_draft import steps_of
+from chainviz.drafts.target import MovedOn, Target
 from chainviz.jobs.lease import storable
-from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.chain import chain_of, chain_to_edit
 from chainviz.store.errors import Overlap
 from chainviz.store.history import drafts as store
 from chainviz.store.history import rebase as rebasing
 from chainviz.store.history import versions
 from chainviz.store.history.merge import Choices
-from chainviz.store.history.steps import written_step
+from chainviz.store.history.steps import take_step, written_step
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Snapshot, Version
-from chainviz.store.transfer.leases import held_edition
+from chainviz.store.purge.garbage import collect_all
 from chainviz.web.formatting.text_fields import place_in
 
 MOST_NOTE = 500
@@ -61,13 +62,13 @@ def open_draft(chain: Chain, person: User, base: int) -> Draft | None:
 
 
 @contextmanager
-def taking(target: Target, proposal: Proposal) -> Iterator[Draft]:
+def add_step(target: Target, proposal: Proposal) -> Iterator[Draft]:
     """Makes a proposal a step of the person's draft; the block is part of the transaction that does."""
     with written_step(target.stored.snapshot, target.edition, proposal.step) as add, transaction.atomic():
-        kept, draft, replaced = held(target)
-        store.add(kept, add)
-        position = kept.cursor - 1
-        _repeat_behind(kept, replaced)
+        draft, replaced = lock_draft(target)
+        store.append(draft.stored, add)
+        position = draft.stored.cursor - 1
+        _repeat_behind(draft.stored, replaced)
         if proposal.record is not None:
             act, number = proposal.step.operation, target.version.number
             audit.note(target.chain, target.person, act, proposal.record, version=number, draft=draft.pk)
@@ -90,56 +91,59 @@ def _repeat_behind(kept: StoreDraft, replaced: Sequence[Snapshot]) -> None:
 
 
 @transaction.atomic
-def edit(target: Target, page: Shown, form: QueryDict) -> Draft:
-    """All that a form says, one step each: first its values, then what was added and what its button asks for."""
+def edit(target: Target, page: CardPage, form: QueryDict) -> tuple[Draft, Sequence[Snapshot]]:
+    """Apply everything that a form contains, one step each: first its values, then additions and the act of its button.
+    Returns the draft and what the steps led to."""
     acts = acts_in(form, page)
     edits = edits_in(form, target.stored, page)
     if not edits and not acts:
         raise Refused("Nothing has changed yet: change a text, or press one of the buttons.")
-    kept, draft, _ = held(target)
+    draft, _ = lock_draft(target)
+    kept, before = draft.stored, draft.stored.cursor
     for options in edits:
         _edit(kept, options)
     for act in acts:
-        _edit(kept, _placed(kept, act))
-    return draft
+        _edit(kept, _with_text_offset(kept, act))
+    return draft, steps_of(draft).taken[before:]
 
 
 def _edit(kept: StoreDraft, options: EditOptions) -> None:
-    chain = StoredChain(store.current(kept))
+    chain = chain_to_edit(store.current(kept))
     try:
         outcome = execute(EDIT.name, options, chain, context_for(chain))
     except ChainError as refused:
         raise StepRefused(str(refused), options.path) from refused
     if outcome.changes:
-        store.add_step(kept, step_of(EDIT, options, outcome))
+        store.append(kept, partial(take_step, step=step_of(EDIT, options, outcome)))
 
 
-def _placed(kept: StoreDraft, options: EditOptions) -> EditOptions:
+def _with_text_offset(kept: StoreDraft, options: EditOptions) -> EditOptions:
     """A browser counts the characters of its field, which are not always those of the text."""
     if options.action != "split":
         return options
-    part = part_at(StoredChain(store.current(kept)), parse_path(options.path))
+    part = part_at(chain_of(store.current(kept)), parse_path(options.path))
     if not isinstance(part, Text):
         return options
     return options.model_copy(update={"offset": place_in(part.text, options.offset)})
 
 
-class Held(NamedTuple):
-    kept: StoreDraft
+class LockedDraft(NamedTuple):
     draft: Draft
     replaced: Sequence[Snapshot]
     """What the step that the target replaces led to, then what the steps behind it led to."""
 
 
-def held(target: Target) -> Held:
+def lock_draft(target: Target) -> LockedDraft:
     """The person's draft on the target, which nobody else changes until the transaction ends. Without the step that the
     target replaces, and those behind it."""
     draft = target.draft or open_draft(target.chain, target.person, target.version.number) or _begin(target)
-    kept = StoreDraft.objects.select_for_update().get(pk=draft.key)
-    replaced = [] if target.position is None else store.go_back(kept, target.position)
-    if (store.current(kept).pk, held_edition(kept.history_id)) != (target.stored.snapshot.pk, target.edition):
+    edition = store.lock(draft.stored)
+    if draft.base == target.version.number:
+        draft.stored.base = target.version  # the same row, with everything read of it
+    replaced = [] if target.position is None else store.go_back(draft.stored, target.position)
+    if store.current(draft.stored).pk != target.stored.snapshot.pk or edition != target.edition:
         raise MovedOn("The draft changed after this form was opened, perhaps in another window. Check it again.")
-    return Held(kept, draft, replaced)
+    return LockedDraft(draft, replaced)
 
 
 def _begin(target: Target) -> Draft:
@@ -155,17 +159,9 @@ def _begin(target: Target) -> Draft:
         raise MovedOn("You just started a draft of this version in another window. Open that draft.") from error
 
 
-def undo(draft: Draft) -> bool:
-    return store.undo(stored_draft(draft))
-
-
-def redo(draft: Draft) -> bool:
-    return store.redo(stored_draft(draft))
-
-
 def save(draft: Draft, *, note: str, by: User) -> Version:
     """Conflict where somebody was faster; then the note is kept with the draft."""
-    kept = stored_draft(draft)
+    kept = draft.stored
     keep_note(kept, note)
     if not kept.cursor:
         raise Refused("The draft changes nothing yet, so there is nothing to save.")
@@ -209,12 +205,12 @@ def bring_back(draft: Draft) -> None:
 
 @transaction.atomic
 def rebase(draft: Draft, choices: Choices | None = None) -> None:
-    """The same changes on the newest version; Overlap where both sides changed the same and none of `choices` says which
-    change stays."""
+    """Apply the same changes to the newest version. Raises Overlap if both sides changed the same content and `choices`
+    does not decide it."""
     head = version_of(draft.chain, Chain.objects.values_list("version", flat=True).get(pk=draft.chain_id))
     if head.number == draft.base:
         return
-    rebasing.rebase(stored_draft(draft), head, choices)
+    draft.stored = rebasing.rebase(draft.stored, head, choices)
     draft.base = head.number
     try:
         with transaction.atomic():
@@ -229,7 +225,7 @@ def branch(draft: Draft, *, title: str, note: str, by: User) -> Chain:
     """A chain of its own whose first version is what the draft proposes."""
     if not title:
         raise Refused("A branch needs a name.")
-    kept = stored_draft(draft)
+    kept = draft.stored
     if note.strip():
         keep_note(kept, note)
     with versions.saved_as_branch(kept, author=store_name(by), note=kept.note) as version:
@@ -240,3 +236,24 @@ def branch(draft: Draft, *, title: str, note: str, by: User) -> Chain:
         discard(draft)
         audit.draft_became(draft.pk, branch=made.pk)
     return made
+
+
+# Deletes discarded drafts after their time, with all that only they held.
+
+
+KEPT_DAYS = 7
+"""How long a discarded draft can be restored."""
+
+
+def collect_discarded() -> None:
+    """A chore of the worker: deletes drafts that were discarded KEPT_DAYS ago, then what no draft reaches any more."""
+    delete_drafts(Draft.objects.filter(discarded_at__lt=timezone.now() - timedelta(days=KEPT_DAYS)))
+    collect_all()
+
+
+@transaction.atomic
+def delete_drafts(drafts: DraftQuerySet) -> None:
+    """Deletes discarded drafts here and in the store; garbage collection removes what they wrote."""
+    for draft in drafts.exclude(discarded_at=None).select_for_update():
+        store.discard(StoreDraft.objects.get(pk=draft.key))
+        draft.delete()

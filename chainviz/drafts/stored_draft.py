@@ -1,4 +1,4 @@
-"""What the store keeps of a draft: its base, its steps and the content they lead to."""
+"""The steps of a draft and the content they lead to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from chainviz.drafts.models import Draft
 from chainviz.store.history import drafts as store
-from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Snapshot, Step
 
 
@@ -28,14 +27,15 @@ class Steps:
         return self.cursor < len(self.all)
 
 
-def stored_draft(draft: Draft) -> StoreDraft:
-    return StoreDraft.objects.select_related("base__snapshot").get(pk=draft.key)
+    @property
+    def taken(self) -> tuple[Snapshot, ...]:
+        """What the steps that count led to."""
+        return tuple(step.snapshot for step in self.all[: self.cursor])
 
 
 def snapshot_of(draft: Draft) -> Snapshot:
-    return store.current(stored_draft(draft))
+    return store.current(draft.stored)
 
 
 def steps_of(draft: Draft) -> Steps:
-    kept = stored_draft(draft)
-    return Steps(tuple(store.steps(kept)), kept.cursor)
+    return Steps(store.steps(draft.stored), draft.stored.cursor)

@@ -1,4 +1,4 @@
-"""What a change is made on: found from an address, or from the arguments of a job. Unknown and forbidden are both 404."""
+"""The target of a change, found from an address or from the arguments of a job. Unknown and forbidden are both 404."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from chainviz.accounts.models import User, member_of, person_of
-from chainviz.chains.access import chain_for
+from chainviz.chains.access import chain_for, chains_for, version_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
-from chainviz.chains.usage import ContextWindow, recorded_usage, recorded_window
+from chainviz.chains.usage import ContextWindow, recorded_window
+from chainviz.core.chain.paths import Path
 from chainviz.core.errors import Refused
 from chainviz.drafts.closed_draft import DraftGone
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored_draft import snapshot_of, steps_of, stored_draft
+from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.jobs.models import Job
-from chainviz.store.content.chain import StoredChain
-from chainviz.store.history.drafts import current
+from chainviz.store.content.chain import StoredChain, chain_of
 from chainviz.store.models import Version
 from chainviz.store.outline.build import outline_of
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number
 
 
 class MovedOn(Refused):
-    """The content a form was made for is no longer what the draft holds."""
+    """Raised if the draft no longer has the content for which a form was made."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A version, or a draft as it is now, and the person who changes it."""
+    """A version or the present draft, and the person who changes it."""
 
     chain: Chain
     version: Version
@@ -49,12 +49,13 @@ class Target:
 
     @property
     def edition(self) -> int:
-        """Of the history when this was read. A purge makes another: what was read before it may not be written after it."""
+        """The edition of the history at the time of reading. A purge makes a new one: what was read before it may not
+        be written after it."""
         return self.stored.snapshot.history.edition
 
     @property
     def query(self) -> str:
-        """How an address names it."""
+        """The query of an address that names the target."""
         return f"?draft={self.draft.pk}" if self.draft else f"?v={self.version.number}"
 
     @property
@@ -77,15 +78,19 @@ class Target:
             return reverse("drafts:explore_version", args=[self.chain.pk, self.draft.pk])
         return reverse("chains:version", args=[self.chain.pk, self.version.number])
 
+    def address_of(self, path: Path) -> str:
+        """Return the address at which the explorer shows this part."""
+        return f"{self.explorer}at/{path}#{path.node.dom_id}"
+
     @property
     def subject(self) -> Subject:
-        """The same content as the explorer shows it."""
+        """The content of this target as a subject of the explorer."""
         title = "Draft" if self.draft else f"Version {self.version.number}"
         return Subject(self.chain, self.stored.snapshot, title, self.explorer, self.query.removeprefix("?"))
 
     @property
     def content(self) -> list[int]:
-        """What `seen` says, as numbers: the arguments of a job are JSON."""
+        """The facts of `seen` as numbers, since the arguments of a job are JSON."""
         return [self.stored.snapshot.pk, self.edition]
 
     @property
@@ -104,7 +109,7 @@ class Target:
 
     @cached_property
     def context_window(self) -> ContextWindow | None:
-        return recorded_window(recorded_usage(outline_of(self.stored.snapshot)))
+        return recorded_window(outline_of(self.stored.snapshot))
 
     @cached_property
     def is_head(self) -> bool:
@@ -113,52 +118,59 @@ class Target:
 
 def draft_for(request: HttpRequest, chain_id: int, draft_id: int) -> Draft:
     """An open draft of the person's own, or one that was discarded and can be brought back."""
-    chain = chain_for(request, chain_id)
-    return get_object_or_404(Draft.objects.visible_to(person_of(request)).filter(chain=chain), pk=draft_id)
+    person = person_of(request)
+    drafts = Draft.objects.visible_to(person).filter(chain__in=chains_for(request).filter(pk=chain_id))
+    draft = get_object_or_404(drafts.select_related("chain__local_file"), pk=draft_id)
+    draft.author = person
+    return draft
 
 
 def open_draft_for(request: HttpRequest, chain_id: int, draft_id: int) -> Draft:
-    """Raises DraftGone where it was saved or discarded."""
-    draft = draft_for(request, chain_id, draft_id)
+    """Return the open draft. Raises DraftGone if it was saved or discarded."""
+    return _open(draft_for(request, chain_id, draft_id))
+
+
+def _open(draft: Draft) -> Draft:
     if draft.discarded_at is not None or draft.saved_as is not None:
         raise DraftGone(draft.chain, draft)
     return draft
 
 
-def version_of(chain: Chain, number: int) -> Version:
-    found = Version.objects.select_related("snapshot")
-    return get_object_or_404(found, history=chain.history, number=number)
-
-
 def target_of(request: HttpRequest, chain_id: int) -> Target:
     """`?draft=7`, or `?v=3`, or the newest version."""
     draft_id = small_number(request.GET.get("draft", ""))
-    chain = chain_for(request, chain_id)
     if draft_id is not None:
-        if request.method == "POST" and not Draft.objects.filter(pk=draft_id).exists():
-            raise DraftGone(chain)
-        return target_of_draft(open_draft_for(request, chain_id, draft_id))
+        try:
+            draft = draft_for(request, chain_id, draft_id)
+        except Http404:
+            chain = chain_for(request, chain_id)
+            if request.method == "POST" and not Draft.objects.filter(pk=draft_id).exists():
+                raise DraftGone(chain) from None
+            raise
+        return target_of_draft(_open(draft))
+    chain = chain_for(request, chain_id)
     number = small_number(request.GET.get("v", "")) or chain.version
     return target_of_version(chain, number, person_of(request))
 
 
 def target_of_draft(draft: Draft, position: int | None = None) -> Target:
-    """The draft as it is now; or as it was before the step that `position` names."""
-    version = version_of(draft.chain, draft.base)
-    steps = steps_of(draft)
-    if position is None or position >= steps.cursor:
-        return Target(draft.chain, version, draft, StoredChain(snapshot_of(draft)), draft.author)
-    before = steps.all[position - 1].snapshot if position else version.snapshot
-    return Target(draft.chain, version, draft, StoredChain(before), draft.author, position)
+    """Return the present draft as a target, or its state before the step that `position` names."""
+    version, steps = draft.stored.base, steps_of(draft)
+    place = steps.cursor if position is None else min(position, steps.cursor)
+    snapshot = steps.all[place - 1].snapshot if place else version.snapshot
+    snapshot.history = draft.stored.history
+    replaced = position if position is not None and position < steps.cursor else None
+    return Target(draft.chain, version, draft, chain_of(snapshot), draft.author, replaced)
 
 
 def target_of_version(chain: Chain, number: int, person: User) -> Target:
     version = version_of(chain, number)
-    return Target(chain, version, None, StoredChain(version.snapshot), person)
+    return Target(chain, version, None, chain_of(version.snapshot), person)
 
 
 def target_of_job(job: Job) -> Target:
-    """Raises MovedOn where the content is another one since the job was asked for, Refused where it is gone."""
+    """Return the target of a job. Raises MovedOn if the content has changed since the job was started, Refused if it
+    was deleted."""
     args = job.args
     if args["draft"] is not None:
         draft = Draft.objects.open().filter(pk=args["draft"], chain=args["chain"]).first()
@@ -176,19 +188,18 @@ def target_of_job(job: Job) -> Target:
 
 
 def draft_subject(request: HttpRequest, chain_id: int, draft_id: int) -> Subject:
-    """The draft as it is now, for the pages of the explorer."""
+    """Return the present draft, for the pages of the explorer."""
     draft = open_draft_for(request, chain_id, draft_id)
-    stored = stored_draft(draft)
     base_url = reverse("drafts:explore_version", args=[chain_id, draft.pk])
     return Subject(
         draft.chain,
-        current(stored),
+        snapshot_of(draft),
         "Draft",
         base_url,
         f"draft={draft.pk}",
         is_head=True,
-        draft_id=draft.pk,
-        base=stored.base,
+        draft=draft,
+        base=draft.stored.base,
         permissions=member_of(request).permissions,
         person=person_of(request),
     )

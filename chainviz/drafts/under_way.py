@@ -44,20 +44,20 @@ class Running:
 
 
 def open_drafts(person: User) -> QuerySet[Draft]:
-    """Those that hold steps, each with the number of those that are not undone in `steps`; of the newest version first."""
+    """Return the drafts with steps, those of the newest version first. `steps` is the number of steps that are not undone."""
     held = Exists(Step.objects.filter(draft=OuterRef("key")))
     steps = Subquery(StoredDraft.objects.filter(pk=OuterRef("key")).values("cursor"))
     return Draft.objects.open().visible_to(person).filter(held).annotate(steps=steps).order_by("-base")
 
 
 def drafts_of(chains: Iterable[Chain], person: User) -> dict[int, OpenDraft]:
-    """By chain, the draft of its newest version, else of an older one."""
+    """Return for each chain the draft of its newest version, else of an older one."""
     found = open_drafts(person).filter(chain__in=[chain.pk for chain in chains])
     return {draft.chain_id: OpenDraft(draft.pk, draft.steps) for draft in reversed(found)}  # type: ignore[attr-defined]
 
 
 def jobs_of(chains: Iterable[Chain], person: User) -> dict[int, Running]:
-    """By chain, the job that was started last."""
+    """Return for each chain the job that was started last."""
     jobs = list(Job.objects.visible_to(person).unfinished().order_by("pk"))
     if not jobs:
         return {}

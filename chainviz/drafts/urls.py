@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.urls import include, path
 
 from chainviz.chains.explorer.urls import explorer_urls
-from chainviz.drafts.edit import restore_view as restore
+from chainviz.drafts.edit import history as restore
 from chainviz.drafts.edit import view as edit
 from chainviz.drafts.operations import page, recipe_page
-from chainviz.drafts.preview import conflict_view as conflict
-from chainviz.drafts.preview import save_view as save
+from chainviz.drafts.preview import conflicts as conflict
+from chainviz.drafts.preview import conflicts as save
 from chainviz.drafts.preview import view as draft
 from chainviz.drafts.simulation import page as simulation
 from chainviz.drafts.state import import_page

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
@@ -14,28 +15,42 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
-from chainviz.help.pages import TABLES, Page
-from chainviz.help.table import Row, Table
+from chainviz.help.pages import Page
+from chainviz.help.tables import Row, Table
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
-_TABLE = re.compile(r"^<!-- table: ([a-z0-9-]+) -->$", re.MULTILINE)
+_PAGE = re.compile(r"([a-z-]+)\.md(#.*)?$")
 
 
 def _open_link(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: object) -> str:
-    """Write the start of a link. One that leaves chainviz tells the other site nothing about this page."""
-    if str(tokens[index].attrs["href"]).startswith(("http://", "https://")):
+    """Write the start of a link: `fix.md#restore` leads to that page; another site learns nothing about this one."""
+    address = str(tokens[index].attrs["href"])
+    if page := _PAGE.fullmatch(address):
+        tokens[index].attrSet("href", reverse("help:page", args=[page[1]]) + (page[2] or ""))
+    elif address.startswith(("http://", "https://")):
         tokens[index].attrSet("rel", "noopener noreferrer")
     return renderer.renderToken(tokens, index, options, {})
 
 
+def _fence(_renderer: RendererHTML, tokens: Sequence[Token], index: int, _options: OptionsDict, _env: object) -> str:
+    """Write code in a box that scrolls sideways, also by keyboard."""
+    return format_html('<pre tabindex="0"><code>{}</code></pre>\n', tokens[index].content)
+
+
 _MARKDOWN.add_render_rule("link_open", _open_link)
+_MARKDOWN.add_render_rule("fence", _fence)
+_MARKDOWN.add_render_rule("code_block", _fence)
 
 
 def page_html(page: Page) -> SafeString:
-    """Render a page, with an anchor at each heading and a table in the place of each table comment."""
-    pieces = _TABLE.split(page.text)
-    html = [table_html(TABLES[piece]()) if index % 2 else text_html(piece) for index, piece in enumerate(pieces)]
-    return mark_safe("".join(html))  # a file of the project
+    """Render a page, with an anchor at each heading and its tables."""
+    blocks = (table_html(block) if isinstance(block, Table) else text_html(block) for block in page.blocks())
+    return mark_safe("".join(blocks))  # a file of the project
+
+
+def summary_html(page: Page) -> SafeString:
+    """Render the first paragraph of a page without a paragraph's tags."""
+    return mark_safe(_inline(page.summary))  # a file of the project
 
 
 def text_html(text: str) -> str:

@@ -14,12 +14,12 @@ from ninja import NinjaAPI
 from ninja.operation import Operation
 
 from chainviz.accounts.permissions import requires
-from chainviz.http_api import chains, drafts, labels, threads, uploads
+from chainviz.http_api import chains, drafts, labels, reviews, threads, uploads
 from chainviz.http_api.errors import add_handlers
 from chainviz.http_api.page import calls
 from chainviz.http_api.repeat import ANSWER_HEADER, PARAMETER
 
-ROUTERS = (uploads.router, chains.router, drafts.router, threads.router, labels.router)
+ROUTERS = (uploads.router, chains.router, drafts.router, threads.router, labels.router, reviews.router)
 BASE = "/api/v1"
 
 
@@ -44,10 +44,11 @@ def _operations() -> Iterator[Operation]:
 
 
 def _urls() -> list[URLPattern]:
-    permissions = {each.view_func.__name__: each.view_func.access for each in _operations()}  # type: ignore[attr-defined]
-    found = [each for each in API.urls[0] if isinstance(each, URLPattern) and each.name in permissions]
+    views = {each.view_func.__name__: each.view_func for each in _operations()}
+    found = [each for each in API.urls[0] if isinstance(each, URLPattern) and each.name in views]
     for each in found:
-        requires(permissions[each.name or ""])(each.callback)
+        view: Any = views[each.name or ""]
+        requires(view.access, team_mode=view.team_mode)(each.callback)
         each.callback.takes_tokens = True  # type: ignore[attr-defined]
     return found
 

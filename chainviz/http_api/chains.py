@@ -11,22 +11,20 @@ from chainviz.accounts.permissions import requires
 from chainviz.api.json_objects import comparison_object, problem_object
 from chainviz.chains.access import chain_for
 from chainviz.chains.diff.compare import compare
-from chainviz.chains.diff.runs.compare_runs import compare_runs
-from chainviz.chains.diff.runs.sides import facts_of, subject_named
+from chainviz.chains.diff.runs import compare_runs, facts_of, subject_named
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.exports.choices import Export
 from chainviz.chains.exports.view import written
 from chainviz.chains.library.filter import notices, read_filter
-from chainviz.chains.library.fitting import fitting
-from chainviz.chains.library.search.hits import ChainHits, hits_of
-from chainviz.chains.library.search.index_job import not_indexed
+from chainviz.chains.library.listing import fitting
+from chainviz.chains.library.search import ChainHits, hits_of, not_indexed
 from chainviz.chains.models import Chain
 from chainviz.core.diff import ChainDiff
-from chainviz.core.diff.runs.align_runs import are_runs
+from chainviz.core.diff.runs import are_runs
 from chainviz.core.errors import Refused
-from chainviz.core.providers import get_provider
-from chainviz.core.providers.verdict import verdict_from
+from chainviz.core.formats.vendors import get_provider
+from chainviz.core.providers.check import verdict_from
 from chainviz.http_api.shapes import (
     LARGEST,
     MOST,
@@ -54,7 +52,7 @@ from chainviz.http_api.shapes import (
 )
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Version
-from chainviz.store.query.problems import Wanted, problems
+from chainviz.store.query.problems import ProblemFilter, problems
 from chainviz.store.query.windows import WindowRow, window
 from chainviz.store.transfer.document_context import envelope_of
 
@@ -79,13 +77,13 @@ def chains(request: HttpRequest, asked: Query[ChainQuery]) -> ChainList:
     page, following = _page(found if asked.before is None else found.filter(pk__lt=asked.before), asked.limit)
     hits = hits_of(page, wanted.terms)
     return ChainList(
-        chains=[_found(request, chain, hits.get(chain.pk)) for chain in page],
+        chains=[_hit_shape(request, chain, hits.get(chain.pk)) for chain in page],
         next=following and page[-1].pk,
         not_indexed=not_indexed(mine).count() if wanted.terms else 0,
     )
 
 
-def _found(request: HttpRequest, chain: Chain, hits: ChainHits | None) -> FoundShape:
+def _hit_shape(request: HttpRequest, chain: Chain, hits: ChainHits | None) -> FoundShape:
     shown = [
         HitShape(path=hit.path, text="".join(words for words, _ in hit.pieces), url=request.build_absolute_uri(hit.url))
         for hit in (hits.shown if hits else ())
@@ -137,7 +135,7 @@ def _row(request: HttpRequest, subject: Subject, row: WindowRow) -> RowShape:
         path=str(row.path),
         messages=row.messages,
         size=row.size,
-        type=str(row.type) if row.type else None,
+        type=row.type or None,
         valid=row.valid and not row.invalid,
         url=request.build_absolute_uri(f"{subject.base_url}at/{row.path}"),
     )
@@ -149,7 +147,7 @@ def chain_problems(request: HttpRequest, chain_id: int, number: int, asked: Quer
     """The problems of a version: structure problems, or what a provider's API would reject."""
     name = get_provider(asked.provider.replace("-", "_")).name if asked.provider else ""
     subject = version_subject(request, chain_id, _number(number))
-    page = problems(subject.stored, asked.path, asked.limit, Wanted(name))
+    page = problems(subject.stored, asked.path, asked.limit, ProblemFilter(name))
     counts = unpack(subject.outline.verdicts).get(name, ())
     return Problems(
         verdict=verdict_from(counts).state if name else "",

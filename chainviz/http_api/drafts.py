@@ -14,19 +14,18 @@ from ninja.decorators import decorate_view
 from chainviz.accounts.audit.record import note, recorded_together
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.access import chain_for
+from chainviz.chains.access import chain_for, version_of
 from chainviz.core.formats import read_only
 from chainviz.core.operations import OPERATIONS, operation_named
 from chainviz.core.operations.contract import Operation, Options
 from chainviz.core.operations.execute import read_options
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.job import FUNCTION, is_long, start
-from chainviz.drafts.operations.run import changing
-from chainviz.drafts.stored_draft import steps_of, stored_draft
-from chainviz.drafts.target import Target, draft_for, open_draft_for, target_of_draft, target_of_version, version_of
+from chainviz.drafts.operations.run import FUNCTION, changing, is_long, start
+from chainviz.drafts.stored_draft import steps_of
+from chainviz.drafts.target import Target, draft_for, open_draft_for, target_of_draft, target_of_version
 from chainviz.http_api.errors import NotPossible
-from chainviz.http_api.repeat import made, repeatable
+from chainviz.http_api.repeat import note_created, repeatable
 from chainviz.http_api.shapes import (
     REFUSALS,
     ConflictList,
@@ -45,6 +44,7 @@ from chainviz.http_api.shapes import (
     version_shape,
 )
 from chainviz.jobs.models import Job
+from chainviz.store.history.drafts import undo
 from chainviz.store.history.rebase import merge_of
 
 router = Router(tags=["changes"])
@@ -100,10 +100,10 @@ def run_operation(
     with changing(target, operation, options) as draft:
         note(request, draft=draft.pk)
         if not call.save:
-            made(request, draft=draft.pk)
+            note_created(request, draft=draft.pk)
     if not call.save:
         return Status(201, draft_shape(request, draft, steps_of(draft)))
-    services.keep_note(stored_draft(draft), call.note)  # outlives a conflict
+    services.keep_note(draft.stored, call.note)  # outlives a conflict
     with transaction.atomic():
         return Status(200, _saved(request, draft, call.note))
 
@@ -111,7 +111,7 @@ def run_operation(
 @transaction.atomic
 def _started(request: HttpRequest, target: Target, operation: Operation[Any], options: Options) -> JobShape:
     job = start(target, operation, options)
-    made(request, job=job.pk)
+    note_created(request, job=job.pk)
     return job_shape(request, job)
 
 
@@ -156,7 +156,7 @@ def save_draft(request: HttpRequest, chain_id: int, draft_id: int, call: SaveCal
 def _saved(request: HttpRequest, draft: Draft, text: str) -> VersionShape:
     version = services.save(draft, note=text, by=person_of(request))
     note(request, version=version.number)
-    made(request, version=version.number)
+    note_created(request, version=version.number)
     return version_shape(request, draft.chain, version_of(draft.chain, version.number))
 
 
@@ -168,7 +168,7 @@ def draft_conflicts(request: HttpRequest, chain_id: int, draft_id: int) -> Confl
     head = version_of(found.chain, found.chain.version)
     conflicts = [
         ConflictShape(key=each.key, path=str(each.path or ""), choices=list(each.choices))
-        for each in merge_of(stored_draft(found), head).conflicts
+        for each in merge_of(found.stored, head).conflicts
     ]
     return ConflictList(base=found.base, head=head.number, conflicts=conflicts)
 
@@ -190,7 +190,7 @@ def rebase_draft(request: HttpRequest, chain_id: int, draft_id: int, call: Rebas
 def undo_step(request: HttpRequest, chain_id: int, draft_id: int) -> DraftShape:
     """Undoes the last step of a draft."""
     found = open_draft_for(request, chain_id, draft_id)
-    services.undo(found)
+    undo(found.stored)
     return draft_shape(request, found, steps_of(found))
 
 

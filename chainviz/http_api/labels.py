@@ -1,4 +1,4 @@
-"""Labels of chains and nodes: listed as they stand in the newest version, set and removed; all of them as a file."""
+"""Labels of chains and nodes: list those of the newest version, set and remove them, export all of them as a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.core.chain.paths import parse_path
-from chainviz.http_api.repeat import made, repeatable
+from chainviz.http_api.repeat import note_created, repeatable
 from chainviz.http_api.shapes import (
     LARGEST,
     REFUSALS,
@@ -26,8 +26,7 @@ from chainviz.http_api.shapes import (
 )
 from chainviz.review.csv_and_jsonl import exported
 from chainviz.review.labels import services
-from chainviz.review.labels.places import label_places
-from chainviz.review.labels.services import LabelRow
+from chainviz.review.labels.services import LabelRow, label_places
 from chainviz.review.models import Label
 
 router = Router(tags=["labels"])
@@ -63,10 +62,10 @@ def set_label(request: HttpRequest, chain_id: int, number: int, call: LabelCall)
     path = str(parse_path(call.path).node) if call.path else ""
     if path:
         subject.stored.span(parse_path(path))
-    given = services.Given(number, path, call.kind, VALUES.get(call.value, call.value))
+    given = services.LabelChoice(number, path, call.kind, VALUES.get(call.value, call.value))
     label = services.set_label(subject.chain, given, by=person_of(request))
     note(request, label=label.pk, kind=label.kind)
-    made(request, label=label.pk)
+    note_created(request, label=label.pk)
     return _shape(LabelRow(label, "carried", path))
 
 
@@ -100,13 +99,13 @@ def _shape(row: LabelRow) -> LabelShape:
     label = row.label
     return LabelShape(
         id=label.pk,
-        kind=label.kind,
+        kind=label.kind,  # type: ignore[arg-type]
         text=label.text,
         value=label.value,
         version=label.version,
         set_on=label.path,
         path=row.path,
-        state=row.state,
+        state=row.state,  # type: ignore[arg-type]
         person=label.person_name,
         at=label.at,
     )

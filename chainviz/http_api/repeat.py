@@ -17,7 +17,7 @@ from ninja import Schema, Status
 from ninja.decorators import decorate_view
 from ninja.renderers import JSONRenderer
 
-from chainviz.accounts.idempotency import claim, digest_of, finish, keyed_digest, release
+from chainviz.accounts.middleware import claim, digest_of, finish, keyed_digest, release
 from chainviz.accounts.models import IdempotencyKey, member_of
 from chainviz.web.middleware.json_errors import json_error
 
@@ -52,7 +52,7 @@ def repeatable(again: Again) -> Callable[[View], View]:
     return declare
 
 
-def made(request: HttpRequest, **ids: Any) -> None:
+def note_created(request: HttpRequest, **ids: Any) -> None:
     """Notes what the request made, in the transaction that makes it. Never content."""
     row: IdempotencyKey | None = getattr(request, "idempotency", None)
     if row is not None:
@@ -72,7 +72,7 @@ def _once(again: Again, run: Run) -> Run:
         if is_first:
             return _first(row, run, request, path)
         if row.request_digest != sent:
-            return json_error(422, f"This {HEADER} was sent with another request; use a new one.", HEADER)
+            return json_error(422, f"This {HEADER} was sent with another request; use a new one.", HEADER, "key-reused")
         if row.made is None:
             return _under_way()
         return _replayed(request, again(request, row.made, **path))

@@ -13,16 +13,20 @@ from ninja import Field, Schema
 from chainviz.api.json_objects import row_object, unread_object
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.usage import by_model
-from chainviz.chains.versions.step_report import decisions_in, warnings_in
+from chainviz.chains.versions.history import decisions_in, warnings_in
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.core.chain.unread import Unread, unread_from
-from chainviz.core.diff.merge.merged import Choice
+from chainviz.core.chain.surroundings import Unread, UnreadKind, unread_from
+from chainviz.core.chain.tree import PairType
+from chainviz.core.diff.merge.items import Choice
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored_draft import Steps
 from chainviz.jobs.models import Job
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Step, Version
+from chainviz.web.middleware.json_errors import Code
 
+PlaceState = Literal["carried", "outdated", "removed", "folded"]
+LabelKind = Literal["tag", "rating", "outcome"]
 LARGEST = 2**31 - 1
 """Of a number in an address or a query."""
 MOST = 200
@@ -33,6 +37,7 @@ REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 413, 422})
 
 class Error(Schema):
     error: str = Field(description="What is wrong, in one sentence.")
+    code: Code = Field(description="What is wrong, for programs.")
     where: str = Field("", description="The place in the file or the request, if known.")
 
 
@@ -110,7 +115,7 @@ class UnreadPlaceShape(Schema):
 
 
 class UnreadShape(Schema):
-    kind: Literal["record", "role", "part", "field", "instructions", "tools"]
+    kind: UnreadKind
     name: str = Field(description="The type, role or field; empty for a record without a type.")
     count: int
     places: list[UnreadPlaceShape] = Field(description="The first few.")
@@ -155,7 +160,9 @@ class ChainList(Schema):
 
 class UploadShape(Schema):
     id: int | None = Field(description="For an upload that is still being imported: poll this address.")
-    state: str = Field(description="importing, done, failed, or known: the same bytes were uploaded before.")
+    state: Literal["importing", "choosing", "done", "failed", "known"] = Field(
+        description="choosing: a person picks chains on the page; known: the same bytes were uploaded before."
+    )
     chains: list[ChainShape]
     percent: int = 100
     error: str = ""
@@ -181,7 +188,7 @@ class RowShape(Schema):
     path: str
     messages: int
     size: int
-    type: str | None = Field(description="Of a pair: request-response, completion or summarization.")
+    type: PairType | None = Field(description="Of a pair.")
     valid: bool
     url: str
 
@@ -206,7 +213,7 @@ class ProblemShape(Schema):
 
 
 class Problems(Schema):
-    verdict: str = Field(description="The provider's verdict: accepted, rejected or unchecked; empty without a provider.")
+    verdict: Literal["accepted", "rejected", "unchecked", ""] = Field(description="The provider's verdict; empty without a provider.")
     total: int = Field(description="Structure problems; with a provider, what that provider finds.")
     problems: list[ProblemShape]
     unread: list[UnreadShape] = Field(description="What of the file was not read; empty if the chain is fully read.")
@@ -346,9 +353,9 @@ class CommentShape(Schema):
 class ThreadShape(Schema):
     number: int
     version: int = Field(description="That it was started on.")
-    kind: str = Field(description="chain, node, part or text.")
+    kind: Literal["chain", "node", "part", "text"]
     path: str = Field(description="In the newest version; empty if its node is gone, and for the whole chain.")
-    state: str = Field(description="carried, outdated, removed or folded into a summary.")
+    state: PlaceState = Field(description="folded: into a summary.")
     quote: str
     resolved: bool
     url: str
@@ -361,20 +368,20 @@ class ThreadList(Schema):
 
 
 class LabelCall(Schema):
-    kind: Literal["tag", "rating", "outcome"]
+    kind: LabelKind
     value: str = Field(max_length=200, description="A tag of up to 40 characters, 1 to 5, or pass or fail.")
     path: str = Field("", max_length=100, description="Of a node; empty for the whole chain.")
 
 
 class LabelShape(Schema):
     id: int
-    kind: str = Field(description="tag, rating or outcome.")
+    kind: LabelKind
     text: str = Field(description="Such as urgent, 4 of 5, pass.")
     value: int | None = Field(description="Of a rating, 1 to 5; of an outcome, 1 for pass and 0 for fail.")
     version: int = Field(description="That it was set on.")
     set_on: str = Field(description="Path of its node in that version; empty for the whole chain.")
     path: str = Field(description="In the newest version; empty if its node is gone, and for the whole chain.")
-    state: str = Field(description="carried, outdated, removed or folded into a summary.")
+    state: PlaceState = Field(description="folded: into a summary.")
     person: str
     at: datetime
 
@@ -386,7 +393,7 @@ class LabelList(Schema):
 
 class JobShape(Schema):
     id: int
-    state: str = Field(description="queued, running, done, failed, cancelled or interrupted.")
+    state: Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
     progress: float
     message: str
     draft: int | None = Field(description="The draft that it created.")
@@ -454,7 +461,7 @@ def _step(step: Step) -> StepShape:
 def job_shape(request: HttpRequest, job: Job) -> JobShape:
     return JobShape(
         id=job.pk,
-        state=job.state,
+        state=job.state,  # type: ignore[arg-type]
         progress=job.progress,
         message=job.message,
         draft=(job.result or {}).get("draft"),
@@ -465,7 +472,7 @@ def job_shape(request: HttpRequest, job: Job) -> JobShape:
 def upload_shape(request: HttpRequest, arrival: Arrival, chains: list[Chain]) -> UploadShape:
     return UploadShape(
         id=arrival.pk,
-        state="failed" if arrival.is_failed else arrival.state,
+        state="failed" if arrival.is_failed else arrival.state,  # type: ignore[arg-type]
         chains=[chain_shape(request, chain) for chain in chains],
         percent=arrival.percent if arrival.is_running else 100,
         error=arrival.sentence if arrival.is_failed else "",

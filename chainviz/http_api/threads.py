@@ -1,4 +1,4 @@
-"""Comments: the threads of a chain as they stand in its newest version, new ones, replies, edited, deleted, resolved."""
+"""Comments: list the threads of a chain's newest version, start new ones, reply, edit, delete and resolve."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.core.chain.paths import parse_path
 from chainviz.http_api.errors import NotPossible
-from chainviz.http_api.repeat import made, repeatable
+from chainviz.http_api.repeat import note_created, repeatable
 from chainviz.http_api.shapes import (
     LARGEST,
     REFUSALS,
@@ -36,7 +36,7 @@ from chainviz.http_api.shapes import (
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads import writing
 from chainviz.review.threads.anchor_form import about
-from chainviz.review.threads.places import place_threads
+from chainviz.review.threads.notes import place_threads
 
 router = Router(tags=["comments"])
 THREAD = "/chains/{int:chain_id}/threads/{int:number}"
@@ -77,7 +77,7 @@ def new_thread(request: HttpRequest, chain_id: int, number: int, call: NewThread
     anchor = about(subject.stored, number, parse_path(call.path) if call.path else None, call.quote, call.nth)
     comment = writing.begin(subject.chain, person_of(request), anchor, call.text)
     note(request, thread=comment.thread.number, version=number)
-    made(request, thread=comment.thread.number)
+    note_created(request, thread=comment.thread.number)
     return Status(201, _shape(request, chain_id, comment.thread))
 
 
@@ -91,7 +91,7 @@ def reply_to_thread(request: HttpRequest, chain_id: int, number: int, call: Comm
     if thread.is_resolved:
         raise NotPossible(f"Thread {number} is resolved; reopen it first.")
     writing.reply(thread, person_of(request), call.text)
-    made(request, thread=number)
+    note_created(request, thread=number)
     return Status(201, _shape(request, chain_id, thread))
 
 
@@ -170,9 +170,9 @@ def _shapes(request: HttpRequest, subject: Subject, found: Iterable[Thread]) -> 
         ThreadShape(
             number=thread.number,
             version=thread.version,
-            kind=thread.kind,
+            kind=thread.kind,  # type: ignore[arg-type]
             path=places[thread.pk].path,
-            state=places[thread.pk].state,
+            state=places[thread.pk].state,  # type: ignore[arg-type]
             quote=thread.quote,
             resolved=thread.is_resolved,
             url=request.build_absolute_uri(reverse("review:thread", args=[subject.chain.pk, thread.number])),

@@ -19,7 +19,7 @@ from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
 from chainviz.core.formats import get_format
 from chainviz.http_api.errors import NotPossible
-from chainviz.http_api.repeat import made, repeatable
+from chainviz.http_api.repeat import note_created, repeatable
 from chainviz.http_api.shapes import REFUSALS, Error, UploadQuery, UploadShape, upload_shape
 from chainviz.web.middleware.json_errors import json_error
 
@@ -85,18 +85,18 @@ def upload(request: HttpRequest, asked: Query[UploadQuery]) -> Status[UploadShap
     file.name = asked.name
     arrival = arrivals.receive(member_of(request), file, format=format, how={"as": "all"})
     if arrival.is_running:
-        made(request, upload=arrival.pk)
+        note_created(request, upload=arrival.pk)
         return Status(202, upload_shape(request, arrival, []))
     chains = list(Chain.objects.visible_to(member_of(request)).filter(sha256=digest, is_branch=False).order_by("pk"))
     answer = upload_shape(request, arrival, chains)
     arrivals.forget(arrival)
     if arrival.is_failed:
-        return json_error(422, answer.error, _place(arrival))
+        return json_error(422, answer.error, _place(arrival), "unreadable-file")
     if any(chain.is_in_bin for chain in chains):
         raise NotPossible("A chain of this file is in the bin: restore it there first.")
     answer.id = None
     is_known = arrival.state == Arrival.State.KNOWN
-    made(request, chains=[chain.pk for chain in chains], known=is_known)
+    note_created(request, chains=[chain.pk for chain in chains], known=is_known)
     return Status(200 if is_known else 201, answer)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from chainviz.jobs.models import Job, JobQuerySet
@@ -28,27 +28,28 @@ def claim(job_id: int) -> Job | None:
 
 
 def claim_next() -> Job | None:
-    """The job that has waited longest, now ours for one lease; None where none waits."""
-    queued = Job.objects.filter(state=State.QUEUED).order_by("pk").values_list("pk", flat=True)
+    """The job that has waited longest, now ours for one lease; None where none is due."""
+    is_due = Q(due_at=None) | Q(due_at__lte=timezone.now())
+    queued = Job.objects.filter(is_due, state=State.QUEUED).order_by("pk").values_list("pk", flat=True)
     while (job_id := queued.first()) is not None:
         if (job := claim(job_id)) is not None:
             return job
     return None
 
 
-def held(job: Job) -> JobQuerySet:
-    """The row, only as long as this attempt holds it."""
+def leased_row(job: Job) -> JobQuerySet:
+    """Select the row, if this attempt still has the lease."""
     return Job.objects.filter(pk=job.pk, state=State.RUNNING, attempts=job.attempts)
 
 
 def beat(job: Job) -> bool:
     """Keeps the lease; False when it was lost to another worker."""
-    return bool(held(job).update(lease_until=timezone.now() + LEASE))
+    return bool(leased_row(job).update(lease_until=timezone.now() + LEASE))
 
 
 def give_back(job: Job) -> None:
-    """Queues the job again, because its worker was told to stop. This attempt does not count."""
-    held(job).update(state=State.QUEUED, max_attempts=F("max_attempts") + 1)
+    """Queue the job again, since its worker has to stop. This attempt does not count."""
+    leased_row(job).update(state=State.QUEUED, max_attempts=F("max_attempts") + 1)
 
 
 def finish(job: Job, state: Job.State, *, message: str | None = None, result: Any = None) -> bool:
@@ -57,11 +58,11 @@ def finish(job: Job, state: Job.State, *, message: str | None = None, result: An
         changes["progress"] = 1
     if message is not None:
         changes["message"] = storable(message)
-    return bool(held(job).update(**changes))
+    return bool(leased_row(job).update(**changes))
 
 
 def cancel(job: Job) -> None:
-    """A waiting job is cancelled at once; a running one is asked, and stops at its next progress report."""
+    """Cancel a waiting job at once; request a running one to stop at its next progress report."""
     Job.objects.filter(pk=job.pk).unfinished().update(cancel_requested=True)
     Job.objects.filter(pk=job.pk, state=State.QUEUED).update(state=State.CANCELLED, finished_at=timezone.now())
 

@@ -1,4 +1,4 @@
-"""The row of a job: what a page shows of it, and the lease that says whether somebody still works on it."""
+"""The row of a job: its progress for pages, and the lease of the worker that runs it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AsciiJSONField(models.Field):  # type: ignore[type-arg]
         return None if value is None else json.dumps(value, ensure_ascii=True)
 
     def value_to_string(self, obj: models.Model) -> Any:
-        """As Django's JSONField: serializers take the value itself."""
+        """Return the value itself, like Django's JSONField, since serializers encode it."""
         return self.value_from_object(obj)
 
 
@@ -33,7 +33,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(owner=user)
 
     def about(self, chain: Any) -> JobQuerySet:
-        """Those whose arguments name it, started by anybody."""
+        """Return the jobs whose arguments name the chain, started by anybody."""
         args = self.filter(args__contains=f'"chain": {chain.pk}').values_list("pk", "args")
         return self.filter(pk__in=[pk for pk, each in args if each.get("chain") == chain.pk])
 
@@ -62,6 +62,8 @@ class Job(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     max_attempts = models.PositiveSmallIntegerField(default=2)
     created_at = models.DateTimeField()
+    due_at = models.DateTimeField(null=True)
+    """No worker takes it earlier; null for at once."""
     lease_until = models.DateTimeField(null=True)
     """While it runs: until when its worker holds it."""
     finished_at = models.DateTimeField(null=True)

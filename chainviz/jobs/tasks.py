@@ -1,10 +1,11 @@
-"""Starts and runs jobs, and says what a job's function may do while it runs."""
+"""Start and run jobs, and give a job's function a context to report progress."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from inspect import signature
 from typing import Any
 
@@ -24,18 +25,18 @@ EARLIER = "This job was started by an earlier version of chainviz; start it agai
 
 
 class Cancelled(Exception):
-    """Raised inside a job's function when somebody asked to stop it."""
+    """Raised inside a job's function when somebody cancelled the job."""
 
 
 class JobContext:
-    """Handed to a job's function: report progress, and stop when asked to."""
+    """The context of a job's function: report progress, and stop on request."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
 
     def report(self, progress: float, message: str = "") -> None:
         """Writes how far it is; raises Cancelled when the job was cancelled or is no longer ours."""
-        mine = lease.held(self.job)
+        mine = lease.leased_row(self.job)
         changed = mine.filter(cancel_requested=False).update(
             progress=min(max(progress, 0.0), 1.0), message=lease.storable(message)
         )
@@ -43,7 +44,7 @@ class JobContext:
             raise Cancelled
 
     def is_cancelled(self) -> bool:
-        return not lease.held(self.job).filter(cancel_requested=False).exists()
+        return not lease.leased_row(self.job).filter(cancel_requested=False).exists()
 
 
 def start_job(name: str, *, owner: User | None, max_attempts: int = 2, **args: Any) -> Job:
@@ -57,6 +58,12 @@ def start_job(name: str, *, owner: User | None, max_attempts: int = 2, **args: A
     )
 
 
+def start_job_later(due_at: datetime, name: str, **args: Any) -> Job:
+    """Queue a call that belongs to nobody and that no worker takes before its time."""
+    settings.JOBS[name]
+    return Job.objects.create(function=name, args=args, created_at=timezone.now(), due_at=due_at)
+
+
 def run_job(job_id: int) -> None:
     """Runs the job here, unless it is finished, cancelled or in other hands."""
     job = lease.claim(job_id)
@@ -65,7 +72,7 @@ def run_job(job_id: int) -> None:
 
 
 def run_next_job() -> bool:
-    """Runs the job that has waited longest; False where none waits."""
+    """Runs the job that has waited longest; False where none is due."""
     job = lease.claim_next()
     if job is not None:
         _run(job)
@@ -95,7 +102,9 @@ def _give_back(job: Job, *, is_inside: bool) -> None:
             connection.connect()
         lease.give_back(job)
     except DatabaseError as error:
-        log.warning("job %s could not be given back (%s); another worker takes it when its lease has ended", job.pk, error)
+        log.warning(
+            "job %s could not be given back (%s); another worker takes it when its lease has ended", job.pk, error
+        )
 
 
 def _call(job: Job) -> None:
@@ -119,11 +128,15 @@ def _failure(error: Exception) -> str:
 
 
 def _function_of(job: Job) -> Callable[..., Any]:
-    """Raises Refused where this version has no such function, or one that takes other arguments."""
+    """Raises Refused where this version has no such function, or one that takes other arguments.
+
+    The job then loses its arguments: they may hold typed secrets, and what clears those finds jobs by name.
+    """
     try:
         function: Callable[..., Any] = import_string(settings.JOBS[job.function])
         signature(function).bind(JobContext(job), **job.args)
     except (KeyError, TypeError):
+        lease.leased_row(job).update(args={})
         raise Refused(EARLIER) from None
     return function
 

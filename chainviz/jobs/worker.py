@@ -24,7 +24,7 @@ CHORE_SECONDS = 3600
 IDLE_SECONDS = 2
 GRACE_SECONDS = 30
 """Time to end after a signal. Longer than a statement waits for a locked database; then the process is cut off, and the
-lease of its job ends by itself."""
+lease of its job expires."""
 
 
 def run_worker() -> None:
@@ -46,12 +46,17 @@ def run_worker() -> None:
             seconds = 0.0 if run_next_job() else POLL_SECONDS
             if seconds and time.monotonic() >= idle_at:
                 idle_at = time.monotonic() + IDLE_SECONDS
-                import_string(settings.WHEN_IDLE)()
+                start_idle_work()
         except DatabaseError:
             log.exception("the worker lost the database; trying again")
             connection.close()
             seconds = RETRY_SECONDS
         stop.wait(seconds)
+
+
+def start_idle_work() -> None:
+    """Call the functions of settings.WHEN_IDLE up to the first that queues a job."""
+    any(import_string(path)() is not None for path in settings.WHEN_IDLE)
 
 
 def cut_off_later() -> None:
@@ -62,7 +67,7 @@ def cut_off_later() -> None:
 
 
 def run_waiting_jobs() -> None:
-    """Runs jobs until none waits."""
+    """Runs jobs until none is due."""
     while run_next_job():
         pass
 

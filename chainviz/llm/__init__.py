@@ -24,6 +24,6 @@ def writer_named(name: str, endpoint: Endpoint) -> Writer:
 
 
 def offered(endpoint: Endpoint) -> tuple[Writer, ...]:
-    """Those a page may offer: a model only where the operator has named one."""
+    """Return the writers that a page may offer: a model only if the operator has named one."""
     writers = (writer_named(writer.name, endpoint) for writer in WRITERS)
     return tuple(writer for writer in writers if not isinstance(writer, OpenAIWriter) or endpoint.base_url)

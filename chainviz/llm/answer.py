@@ -1,6 +1,7 @@
-"""What a model answered: taken in piece by piece, and a summary only when it is whole. Knows no network.
+"""Collect the answer of a model piece by piece; it is a summary only if it is whole. Knows no network.
 
-A stream that was cut, a login page and an empty object arrive without any error; so the answer must prove that it is one.
+A stream that was cut, a login page and an empty object arrive without any error; so the answer must prove that it is
+one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class _Lenient(BaseModel):
     model_config = ConfigDict(from_attributes=True, frozen=True)
 
 
-class _Said(_Lenient):
+class _Message(_Lenient):
     content: str | None = None
     refusal: str | None = None
     tool_calls: list[Any] | None = None
@@ -30,8 +31,8 @@ class _Said(_Lenient):
 
 
 class _Choice(_Lenient):
-    delta: _Said | None = None
-    message: _Said | None = None
+    delta: _Message | None = None
+    message: _Message | None = None
     """Instead of `delta`, in an answer that was not streamed."""
     finish_reason: str | None = None
 
@@ -71,7 +72,7 @@ class Answer:
         self._count(said_now.usage)
         for choice in (said_now.choices or [])[:1]:
             self._empty = False
-            said = choice.delta or choice.message or _Said()
+            said = choice.delta or choice.message or _Message()
             self._called_tool = self._called_tool or bool(said.tool_calls or said.function_call)
             self._refusal += said.refusal or ""
             self._finish = choice.finish_reason or self._finish

@@ -1,4 +1,5 @@
-"""Which model writes and how patient we are with it. Set in the installation, never by a chain or a visitor."""
+"""The model that writes summaries, and the limits of patience with it. Set in the installation, never by a chain or a
+visitor."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from chainviz.core.usage.prices_and_windows import Models, read_overrides
+from chainviz.core.usage.prices import Models, read_overrides
 from chainviz.core.usage.recorded import TokenUsage
 
 

@@ -7,8 +7,8 @@ import ssl
 from collections.abc import Iterator, Mapping
 
 from chainviz.core.operations.summarize.writers.contract import WriterError
+from chainviz.llm.attempts import is_passing
 from chainviz.llm.endpoint import Endpoint
-from chainviz.llm.retries import is_passing
 
 QUOTE = 200
 """Characters of a server's own words that an error repeats."""
@@ -51,7 +51,7 @@ def refusal(endpoint: Endpoint, status: int, words: object, attempts: int = 1) -
     )
 
 
-def asked_to_wait(endpoint: Endpoint, status: int, pause: float, left: float) -> WriterError:
+def wait_too_long(endpoint: Endpoint, status: int, pause: float, left: float) -> WriterError:
     asked = f"{endpoint.host} cannot take requests now ({status}) and asks to wait {pause:,.0f} s"
     return WriterError(f"{asked}, longer than the {max(left, 0):,.0f} s that are left. Try again later.")
 

@@ -17,9 +17,8 @@ from chainviz.core.operations.summarize.writers.contract import Summary, Summary
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.llm import errors
 from chainviz.llm.answer import Answer
-from chainviz.llm.cancellable import run_watched
+from chainviz.llm.attempts import is_passing, run_watched, seconds_to_wait
 from chainviz.llm.endpoint import Endpoint, Limits
-from chainviz.llm.retries import is_passing, seconds_to_wait
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -166,7 +165,7 @@ class _Asking:
         pause = seconds_to_wait(error.response.headers, self._limits.first_pause, attempt)
         left = self._end - time.monotonic()
         if pause >= left:
-            raise errors.asked_to_wait(self._endpoint, status, pause, left) from None
+            raise errors.wait_too_long(self._endpoint, status, pause, left) from None
         return pause
 
     async def _read(self, client: AsyncOpenAI) -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Literal
 
-from chainviz.core.operations.summarize.writers.contract import Left, Summary, SummaryRequest, Writer, WriterError
+from chainviz.core.operations.summarize.writers.contract import Summary, SummaryRequest, Unchanged, Writer, WriterError
 from chainviz.core.usage.recorded import TokenUsage
 
 log = logging.getLogger(__name__)
@@ -33,9 +33,9 @@ class Written:
     """As the model's server counted it."""
 
     @property
-    def outcome(self) -> str | Left:
-        """As a plan takes it."""
-        return self.text if self.state == "done" else Left(self.cause)
+    def outcome(self) -> str | Unchanged:
+        """The outcome in the form that a plan takes."""
+        return self.text if self.state == "done" else Unchanged(self.cause)
 
 
 def write_all(
@@ -81,7 +81,7 @@ def write_all(
 def _as_they_finish(
     waiting: set[Future[Written]], stop: threading.Event, cancelled: Callable[[], bool]
 ) -> Iterator[set[Future[Written]]]:
-    """What has finished since the last look, until all has, or until a cancel was not heeded in time."""
+    """Yield what has finished since the last look, until all has, or until a cancel was ignored for too long."""
     end = float("inf")
     while waiting and time.monotonic() < end:
         finished, waiting = wait(waiting, timeout=TICK, return_when=FIRST_COMPLETED)

@@ -24,7 +24,7 @@ from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.delete import purging
 from chainviz.store.purge.values import Reach, Renamed, heads
 
-LABELS = ("chains", "drafts", "jobs", "review", "recipes", "bulk")
+LABELS = ("sessions_index", "chains", "drafts", "jobs", "review", "recipes", "bulk")
 PIECE = 1 << 20
 OWN_NAMES = (AuditEntry, BulkRun, Job)
 """Tables whose JSON objects have keys of the product, which a page asks for by name."""
@@ -46,14 +46,15 @@ def blank_rows(found: Reach, renamed: Sequence[Renamed], blanks: Blanks) -> list
 
 
 def places_in_rows(histories: Collection[int], values: Sequence[str]) -> int:
-    """Columns with one of the values. Jobs are left out: the one that counts holds what was typed."""
+    """Count the columns with one of the values. Jobs are excluded, since the one that counts contains what was typed."""
     chains, blanks = list(Chain.objects.filter(history__in=histories)), Blanks(values)
     models = (model for model in _tables() if model not in (Arrival, Job))
     return sum(len(changed) for model in models for _, changed in _changes(_of_chains(model, chains), blanks))
 
 
 def masks_with(chains: Collection[Chain], values: Sequence[str]) -> list[str]:
-    """Names of the word lists and recipes that hold one of the values: a purge takes it out of them, and they no longer mask it."""
+    """Return the names of word lists and recipes that contain one of the values: a purge removes it from them, and they
+    no longer mask it."""
     blanks = Blanks(values)
     return [str(row) for model in (WordList, Recipe) for row, _ in _changes(_of_chains(model, list(chains)), blanks)]
 
@@ -93,7 +94,7 @@ def _chains(chains: Sequence[Chain], renamed: Sequence[Renamed], blanks: Blanks)
 
 
 def _of_chains(model: type[models.Model], chains: Sequence[Chain]) -> models.QuerySet[Any]:
-    """The rows of a model that belong to these chains, or, where it does not say, to the people of their teams."""
+    """Return the rows of a model that belong to these chains, or, if it has no chain, to the people of their teams."""
     names = {field.name: field for field in model._meta.get_fields()}
     rows = model._default_manager.all()
     keys = [chain.pk for chain in chains]
@@ -116,7 +117,7 @@ def _of_chains(model: type[models.Model], chains: Sequence[Chain]) -> models.Que
 
 
 def _changes(rows: models.QuerySet[Any], blanks: Blanks) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Each row with one of the values, and its columns as they are without."""
+    """Yield each row with one of the values, and its columns without them."""
     fields = [field for field in rows.model._meta.concrete_fields if _may_hold(field)]
     for row in rows.only("pk", *(field.attname for field in fields)).iterator(chunk_size=200):
         new = _purged(row, fields, blanks)
@@ -172,7 +173,7 @@ def _arrivals(chains: Sequence[Chain], blanks: Blanks) -> None:
 
 
 def waiting_files(chain: Chain, values: Sequence[str]) -> int:
-    """How many uploads of the chain's team and orphan files wait with one of the values; a purge deletes them."""
+    """Count the waiting uploads of the chain's team and orphan files with one of the values; a purge deletes them."""
     blanks = Blanks(values)
     arrivals = Arrival.objects.filter(team=chain.team_id).exclude(waiting="").values_list("waiting", flat=True)
     return sum(_waits_with(name, blanks) for name in arrivals) + len(list(_orphans_with(blanks)))

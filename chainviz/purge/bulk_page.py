@@ -17,13 +17,13 @@ from django.views.decorators.http import require_http_methods
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.bulk.models import PURGE_JOB, UNPURGED, BulkRow, BulkRun
-from chainviz.chains.render.numbers import count_text
+from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError
 from chainviz.jobs.models import Job
 from chainviz.purge.app_tables import masks_with
 from chainviz.purge.jobs import start_masked
 from chainviz.purge.prefilled import prefilled
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other
 
 AT_ONCE = 100
 """Chains whose values are counted and purged together; the rest come next."""

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, Sum
 
 from chainviz.accounts.audit import record as audit_log
 from chainviz.accounts.models import Team, User
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
-from chainviz.chains.versions.judge_again import judge
+from chainviz.chains.versions.heads import judge
 from chainviz.core.errors import Refused
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
-from chainviz.purge.app_tables import blank_rows, places_in_rows, waiting_files
+from chainviz.purge.app_tables import LABELS, blank_rows, models_of, places_in_rows, waiting_files
 from chainviz.purge.prefilled import prefilled
-from chainviz.purge.requested_values import wanted
-from chainviz.purge.vacuum import CLEAN, LEFT, settle
+from chainviz.purge.requested_values import requested_values
 from chainviz.store.models import Upload
 from chainviz.store.purge.blanking import Blanks
+from chainviz.store.purge.delete import empty_log
 from chainviz.store.purge.values import family, others_with, purge_values, reach
 
 AT_ONCE = 16_000_000
@@ -41,20 +43,20 @@ WRITING = 0.05
 
 
 def start_look(chain: Chain, values: str, paths: str, *, by: User) -> Job:
-    wanted(chain, values, paths)
+    requested_values(chain, values, paths)
     forget_typed(chain)
     return _begun(chain, start_job(LOOK, owner=by, chain=chain.pk, values=values, paths=paths))
 
 
 def start_purge(chain: Chain, values: str, paths: str, also: Iterable[int], *, by: User) -> Job:
-    wanted(chain, values, paths)
+    requested_values(chain, values, paths)
     given = {"chain": chain.pk, "values": values, "paths": paths, "also": sorted(also)}
     return _begun(chain, start_job(PURGE, owner=by, max_attempts=ATTEMPTS, **given))
 
 
 def start_masked(chain: Chain, version: int, *, by: User) -> Job:
-    """Queues the purge of what was masked up to a version. The values are read when it runs: the job never holds them,
-    so the purge of another chain that runs before cannot blank them here."""
+    """Queue the purge of what was masked up to a version. The values are read when it runs: the job never contains
+    them, so the purge of another chain that runs before cannot blank them here."""
     return start_job(PURGE, owner=by, max_attempts=ATTEMPTS, chain=chain.pk, masked=version)
 
 
@@ -100,15 +102,15 @@ def can_stop(job: Job) -> bool:
 
 
 def forget_typed(chain: Chain) -> None:
-    """Looks, and purges that failed, hold the values that were typed; a look under way ends at its next report."""
+    """Delete looks, and purges that failed, since they contain the typed values; a running look ends at its next report."""
     under_way = Q(function=PURGE, state__in=UNFINISHED)
     Job.objects.about(chain).filter(function__in=(LOOK, PURGE)).exclude(under_way).delete()
 
 
 def look(context: JobContext, chain: int, values: str, paths: str) -> dict[str, Any]:
-    """How many places there are, and in which chains: those of the same files, and of others that hold a value too."""
+    """Count the places, and name the chains: those of the same files, and others that contain a value too."""
     row = _chain(chain)
-    searched = wanted(row, values, paths)
+    searched = requested_values(row, values, paths)
     found = reach((row.history,), searched, lambda done, text: context.report(done / 2, f"This chain: {text}"))
     others = others_with(
         row.team.store_name,
@@ -151,7 +153,7 @@ def purge(
         if masked and not values:
             # the purge of another chain with the same bytes was faster
             return {"places": 0, "left": CLEAN, "again": 0}
-        searched = wanted(row, values, paths)
+        searched = requested_values(row, values, paths)
         context.report(WRITING, "Blanking the values; this can no longer be stopped")
         done = _carry_out(context.job, row, searched, also)
         context.report(0.3, "Blanked; searching again")
@@ -176,8 +178,8 @@ def _chain(key: int) -> Chain:
 
 @transaction.atomic
 def _carry_out(job: Job, chain: Chain, values: tuple[str, ...], also: Iterable[int]) -> dict[str, Any]:
-    """Every chain that shares an upload is blanked; what was done is noted, never to what. The job is part of it: from
-    now on it holds no value, and a worker that takes it over knows that this is done."""
+    """Blank every chain that shares an upload, and record the act, but not the values. The job is part of it: from now
+    on it contains no value, and a worker that takes it over knows that this is done."""
     chosen = Chain.objects.filter(team=chain.team_id, pk__in=list(also)).values_list("history", flat=True)
     histories = family((chain.history, *chosen)).histories
     in_rows = places_in_rows(histories, values)
@@ -191,6 +193,93 @@ def _carry_out(job: Job, chain: Chain, values: tuple[str, ...], also: Iterable[i
     entries = [audit.note(each, job.owner, "purge", record).pk for each in chains]
     done = {"places": places, "chains": record["chains"], "entries": entries}
     told = {"args": {"chain": chain.pk, "done": done}, "cancel_requested": False}
-    if not lease.held(job).update(**told) or not lease.beat(job):
+    if not lease.leased_row(job).update(**told) or not lease.beat(job):
         raise Cancelled
     return done
+
+
+# The bytes leave the database's files too: what a transaction frees stays in a log, or in free space, else.
+
+
+TRIES = 5
+VACUUM_PAUSE = 1.0
+PATIENCE = "5s"
+"""How long a table of PostgreSQL is waited for: everybody else waits behind it."""
+VACUUM_WAITS = 10
+OLDER = """SELECT pg_snapshot_xmin(pg_current_snapshot()) <= %(now)s::xid8 OR EXISTS (
+ SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+ AND age(backend_xmin) > age(%(now)s::xid8::xid))"""
+"""Whether a transaction from before `now` still writes in any database of the server, or reads in this one: VACUUM keeps
+the rows that those could see, and even its own snapshot reaches back to the oldest writer anywhere."""
+CLEAN, LOGGED, BUSY = "clean", "logged", "busy"
+LEFT = {
+    CLEAN: "",
+    LOGGED: "PostgreSQL’s write-ahead log may hold old bytes until the server overwrites its segments, and so may archives of"
+    " it, replicas and backups made before. A superuser shortens it with CHECKPOINT; SELECT pg_switch_wal(); CHECKPOINT;",
+    BUSY: "The database was busy, so freed space in its files may hold old bytes until the next purge or a VACUUM.",
+}
+"""What remains outside of the tables, as a sentence."""
+log = logging.getLogger(__name__)
+
+
+def settle() -> str:
+    """CLEAN, LOGGED or BUSY. Outside of any transaction."""
+    for attempt in range(TRIES):
+        try:
+            if connection.vendor != "sqlite":
+                return _vacuum_tables()
+            if _vacuum_file():
+                return CLEAN
+        except DatabaseError:
+            log.warning("the database could not be vacuumed after a purge, attempt %d", attempt + 1, exc_info=True)
+            if connection.in_atomic_block:
+                break
+        time.sleep(VACUUM_PAUSE)
+    return BUSY
+
+
+def _vacuum_file() -> bool:
+    """False where a reader keeps the log of SQLite from being emptied."""
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM")
+    return empty_log()
+
+
+def _vacuum_tables() -> str:
+    """BUSY where an older transaction may still read the old rows: VACUUM leaves them in their place then."""
+    rows_go = _older_are_over()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, false)", [PATIENCE])
+        try:
+            for label in ("store", *LABELS):
+                for model in models_of(label) if apps.is_installed(f"chainviz.{label}") else ():
+                    # with statistics: they quote frequent values of columns
+                    cursor.execute(f"VACUUM (FULL, ANALYZE) {connection.ops.quote_name(model._meta.db_table)}")
+            statistics_go = _older_are_over()  # an ANALYZE of autovacuum may have begun meanwhile
+            _where_permitted("VACUUM (FULL) pg_statistic", "CHECKPOINT", "SELECT pg_switch_wal()", "CHECKPOINT")
+        finally:
+            cursor.execute("SELECT set_config('lock_timeout', '0', false)")
+    return LOGGED if rows_go and statistics_go else BUSY
+
+
+def _older_are_over() -> bool:
+    """Waits for the transactions that began before now, as far as this role may see them; autovacuum’s are among them."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_xact_id()::text")
+        (now,) = cursor.fetchone()
+        for _ in range(VACUUM_WAITS):
+            cursor.execute(OLDER, {"now": now})
+            if cursor.fetchone() == (False,):
+                return True
+            time.sleep(VACUUM_PAUSE)
+    return False
+
+
+def _where_permitted(*statements: str) -> None:
+    """Run statements that an ordinary role may not run. Without them values stay longer in the log, and the page says so."""
+    for statement in statements:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(statement)
+        except DatabaseError as refused:
+            log.info("after a purge, %s was refused: %s", statement, type(refused).__name__)

@@ -22,13 +22,10 @@ from chainviz.core.errors import ChainError
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.purge.app_tables import masks_with
-from chainviz.purge.jobs import LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
+from chainviz.purge.jobs import LEFT, LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
 from chainviz.purge.prefilled import prefilled
-from chainviz.purge.requested_values import MOST_VALUES, SHORTEST, wanted, with_other_cases
-from chainviz.purge.vacuum import LEFT
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.purge.requested_values import MOST_VALUES, SHORTEST, requested_values, with_other_cases
+from chainviz.web.http import see_other, small_number, small_numbers, wants_fragment
 
 MOST_NAMED = 20
 NOT_THE_TITLE = "This is not the title. Nothing was purged."
@@ -53,12 +50,13 @@ def purge_page(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 
 def _first(request: HttpRequest, chain: Chain) -> HttpResponse:
-    """`?masked=3` fills in what was masked up to version 3; no value is ever part of an address."""
+    """Show the empty form. `?masked=3` fills in what was masked up to version 3 or is found in it; no value is ever
+    part of an address."""
     version = small_number(request.GET.get("masked", ""))
     if version is None:
         return _page(request, chain, NOTHING_TYPED)
     try:
-        begun = prefilled(chain, version)
+        begun = prefilled(chain, version, person_of(request))
     except ChainError as refused:
         return _page(request, chain, NOTHING_TYPED, note=str(refused))
     return _page(request, chain, {**NOTHING_TYPED, "values": begun.values}, note=begun.note)
@@ -75,7 +73,7 @@ def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
     typed = {name: request.POST.get(name, "") for name in ("values", "paths", "title")}
     if act == "cases":
         return _page(request, chain, {**typed, "values": with_other_cases(typed["values"])})
-    also = {number for word in request.POST.getlist("also") if (number := small_number(word)) is not None}
+    also = set(small_numbers(request.POST.getlist("also")))
     is_named = chain.is_called(typed["title"])
     try:
         if act == "purge" and is_named:
@@ -128,12 +126,12 @@ def _result(request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str])
 def _done(request: HttpRequest, chain: Chain, job: Job) -> HttpResponse:
     left = LEFT[job.result["left"]]
     again = job.result.get("again")
-    text = f"Purged: {job.result['places']:,} places are blank now, in every version. {_found_again(again)} {left}".strip()
+    text = f"Purged: {job.result['places']:,} places are blank now, in every version. {_second_search_text(again)} {left}".strip()
     (messages.warning if left or again else messages.success)(request, text, extra_tags="purged")
     return see_other("chains:audit", chain.pk)
 
 
-def _found_again(places: int | None) -> str:
+def _second_search_text(places: int | None) -> str:
     if places is None:
         return NOT_SEARCHED
     found = f"A second search still found {places:,}: purge again." if places else "A second search found none."
@@ -142,7 +140,7 @@ def _found_again(places: int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """A chain of another file that holds a value too, with those that share its file."""
+    """A chain of another file that contains a value too, with those that share its file."""
 
     chain: Chain
     more: int
@@ -169,7 +167,7 @@ def _page(
             "same": same[:MOST_NAMED],
             "more": max(0, same.count() - MOST_NAMED),
             "others": list(_others(own, job, also)),
-            "masks": masks_with([chain], wanted(chain, typed["values"], typed["paths"])),
+            "masks": masks_with([chain], requested_values(chain, typed["values"], typed["paths"])),
         }
     return render(request, "purge/purge.html", context, status=422 if errors else 200)
 

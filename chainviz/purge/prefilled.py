@@ -1,4 +1,4 @@
-"""What the purge page begins with after masking: the values that were masked, read from the version before."""
+"""The initial values of the purge page: those that were masked, read from the version before, and those found since."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
+from chainviz.accounts.models import User
 from chainviz.chains.exports.removed_values import removed_from
 from chainviz.chains.models import Chain
-from chainviz.chains.render.numbers import count_text
+from chainviz.chains.secrets.files import each_finding
+from chainviz.chains.secrets.findings import AT_ONCE, Reader, is_long, scan
+from chainviz.chains.secrets.scans import latest_scan, spots_of
+from chainviz.core.counts import count_text
 from chainviz.purge.requested_values import MOST_VALUES, SHORTEST
-from chainviz.store.models import Version
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Snapshot, Version
+from chainviz.store.transfer import exports
 
 ARMOUR = "-----"
 """Begins the first and the last line of a key: the same in all of them."""
@@ -23,22 +29,47 @@ class Prefilled:
     note: str
 
 
-def prefilled(chain: Chain, number: int) -> Prefilled:
-    """The values that the steps up to a version masked. Raises 404 for an unknown version, Refused where they cannot be known."""
-    version = Version.objects.select_related("snapshot").filter(history=chain.history, number=number).first()
+def prefilled(chain: Chain, number: int, user: User | None = None) -> Prefilled:
+    """Return the values that the steps up to a version masked; for a user also those that the rules find in it and in
+    its upload. Raises 404 for an unknown version, Refused if the masked ones cannot be known."""
+    versions = Version.objects.select_related("snapshot__history", "snapshot__template__run__upload")
+    version = versions.filter(history=chain.history, number=number).first()
     if version is None:
         raise Http404
     removed = removed_from(version.snapshot)
-    masked = removed.values
-    lines = dict.fromkeys(line.strip("\r") for value in masked for line in value.split("\n") if not line.startswith(ARMOUR))
+    masked = dict.fromkeys(removed.values)
+    found, is_complete = _open_values(version.snapshot, user) if user else ({}, True)
+    values = {**masked, **found}
+    lines = dict.fromkeys(line.strip("\r") for value in values for line in value.split("\n") if not line.startswith(ARMOUR))
     fitting = [line for line in lines if len(line.strip()) >= SHORTEST]
     short = sum(bool(line.strip()) for line in lines) - len(fitting)
     left = max(0, len(fitting) - MOST_VALUES)
-    were, filled = "was" if len(masked) == 1 else "were", " and filled in" if fitting else ""
-    said = [f"{count_text(len(masked), 'value')} {were} masked up to version {number}{filled}."]
+    said = [f"What was masked up to version {number} is purged."] if removed.purged and not masked else []
+    if masked:
+        said.append(f"{count_text(len(masked), 'value')} {'was' if len(masked) == 1 else 'were'} masked up to version {number}.")
+    others = len(found.keys() - masked.keys())
+    if others:
+        said.append(f"{count_text(others, 'more value' if masked else 'value')} found in it or in its upload.")
+        said.append("Delete the lines that should stay.")
     if short:
         said.append(f"{count_text(short, 'value')} shorter than {SHORTEST} characters left out: earlier versions keep what is so short.")
     if left:
         said.append(f"{left:,} more do not fit: purge again afterwards.")
-    none = f"What was masked up to version {number} is purged." if removed.purged else "No step of this version masked a value."
-    return Prefilled("\n".join(fitting[:MOST_VALUES]), " ".join(said) if masked else none)
+    if not is_complete:
+        said.append("It is too long to be scanned here: mask its secrets first, then purge what was masked.")
+    return Prefilled("\n".join(fitting[:MOST_VALUES]), " ".join(said) or "No values were found.")
+
+
+def _open_values(snapshot: Snapshot, user: User) -> tuple[dict[str, None], bool]:
+    """Return the values that the rules find in a content and in its upload, and whether both were scanned."""
+    chain, found = StoredChain(snapshot), dict[str, None]()
+    job = latest_scan(snapshot, user) if is_long(chain) else None
+    is_complete = job is not None or not is_long(chain)
+    if is_complete:
+        reader = Reader(chain)
+        found.update(dict.fromkeys(reader.excerpt(spot).value for spot in (spots_of(job) if job else scan(chain))))
+    upload = snapshot.template.run.upload if snapshot.template is not None else None
+    if upload is not None and upload.size <= AT_ONCE:
+        found.update(dict.fromkeys(each.value for each in each_finding(exports.original(upload))))
+        return found, is_complete
+    return found, is_complete and upload is None

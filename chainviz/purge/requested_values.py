@@ -37,8 +37,8 @@ def with_other_cases(text: str) -> str:
     )
 
 
-def wanted(chain: Chain, values: str, paths: str) -> tuple[str, ...]:
-    """All values of a form; Refused, or a ChainError of a path, in a sentence."""
+def requested_values(chain: Chain, values: str, paths: str) -> tuple[str, ...]:
+    """Return all values of a form. Raises Refused, or a ChainError of a path, in a sentence."""
     words = paths.replace(",", " ").split()
     found = (*values_in(values), *(_texts_at(_newest(chain), words) if words else ()))
     if not found:

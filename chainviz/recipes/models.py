@@ -87,7 +87,7 @@ class RecipeQuerySet(CheckedQuerySet["Recipe"]):
 
 class Recipe(OfTeam):
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="recipes")
-    name = models.CharField(max_length=core.recipe.LONGEST_NAME)
+    name = models.CharField(max_length=core.LONGEST_NAME)
     steps = AsciiJSONField(default=list)
     """`[operation, options that differ from the defaults]` of each. The last one may be the purge, which is no operation."""
     purged_steps = AsciiJSONField(null=True)
@@ -113,7 +113,7 @@ class Recipe(OfTeam):
 
     @property
     def purges(self) -> bool:
-        return [name for name, _ in self.steps[-1:]] == [core.recipe.PURGE]
+        return [name for name, _ in self.steps[-1:]] == [core.PURGE]
 
 
 def _without_lines(text: str, blank: Callable[[Any], Any]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -12,7 +12,7 @@ from django.utils import timezone
 from chainviz.accounts.models import Membership, Team
 from chainviz.core import recipes as core
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.recipes.recipe import PURGE
+from chainviz.core.recipes import PURGE
 from chainviz.core.secrets import word_lists as core_lists
 from chainviz.jobs.lease import storable
 from chainviz.recipes.models import OfTeam, Recipe, Shelf, WordList
@@ -38,7 +38,8 @@ def lists_of(team: Team | int) -> dict[str, core_lists.WordList]:
 
 
 def value_of(recipe: Recipe) -> core.Recipe:
-    """As core runs it, with the word lists that it names. Raises OptionsError where one of them is gone."""
+    """Return the recipe in the form that core runs, with the word lists that it names. Raises OptionsError if one of
+    them was deleted."""
     return _runnable(without_lists(recipe), recipe.team_id)
 
 
@@ -72,14 +73,14 @@ def save_list(row: WordList, typed: core_lists.WordList, *, by: Membership, seen
 
 def create(name: str, steps: Sequence[core.Step], *, by: Membership, purges: bool = False) -> Recipe:
     """Raises OptionsError where the recipe could not run."""
-    recipe = _runnable(core.Recipe(_name(name, core.recipe.LONGEST_NAME), tuple(steps), purges=purges), by.team_id)
+    recipe = _runnable(core.Recipe(_name(name, core.LONGEST_NAME), tuple(steps), purges=purges), by.team_id)
     return _saved(Recipe(team=by.team, name=recipe.name, steps=_packed(recipe)), by, 0)
 
 
 def create_numbered(name: str, steps: Sequence[core.Step], *, by: Membership, purges: bool = False) -> Recipe:
-    """The same under a name that is still free."""
+    """Create a recipe under the name, numbered if the name is taken."""
     taken = set(Recipe.objects.filter(team=by.team).values_list("name", flat=True))
-    wanted = _name(name, core.recipe.LONGEST_NAME - 5)
+    wanted = _name(name, core.LONGEST_NAME - 5)
     free = next(name for name in (wanted, *(f"{wanted} {n}" for n in range(2, MOST + 3))) if name not in taken)
     return create(free, steps, by=by, purges=purges)
 
@@ -98,7 +99,7 @@ def import_recipe(recipe: core.Recipe, *, by: Membership) -> Recipe:
 
 def change(row: Recipe, to: core.Recipe, *, by: Membership, seen: int) -> Recipe:
     """The next edition. Raises MovedOn where somebody was faster, OptionsError where the recipe could not run."""
-    row.name, row.steps = _name(to.name, core.recipe.LONGEST_NAME), _packed(_runnable(to, row.team_id))
+    row.name, row.steps = _name(to.name, core.LONGEST_NAME), _packed(_runnable(to, row.team_id))
     row.purged_steps = None
     return _saved(row, by, seen)
 
@@ -160,7 +161,7 @@ def _renamed(options: Mapping[str, object], old: str, new: str) -> dict[str, obj
 
 
 def _packed(recipe: core.Recipe) -> list[list[object]]:
-    return [*([step.operation.name, step.said] for step in recipe.steps), *([[PURGE, {}]] if recipe.purges else ())]
+    return [*([step.operation.name, step.changed_options] for step in recipe.steps), *([[PURGE, {}]] if recipe.purges else ())]
 
 
 def _name(text: str, longest: int) -> str:
@@ -168,3 +169,22 @@ def _name(text: str, longest: int) -> str:
     if not name or len(name) > longest:
         raise OptionsError(f"A name has 1 to {longest} characters.")
     return name
+
+
+# The texts of a team's word lists and recipes, for the scan of the library (settings.TEAM_TEXTS).
+
+
+def texts_of(team: Team | int) -> Iterator[str]:
+    for row in WordList.objects.filter(team=team):
+        yield from (row.name, row.words, row.patterns)
+    for recipe in Recipe.objects.filter(team=team):
+        yield recipe.name
+        yield from _texts(recipe.steps)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)

@@ -18,14 +18,12 @@ from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core import recipes as core
 from chainviz.core.errors import ChainError, OptionsError, Refused
-from chainviz.core.recipes.recipe import PURGE, PURGE_LABEL
-from chainviz.core.recipes.recipe_file import LARGEST
+from chainviz.core.recipes import LARGEST, PURGE, PURGE_LABEL
 from chainviz.core.secrets.word_lists import WordList as ListValue
 from chainviz.recipes import services
 from chainviz.recipes.models import Recipe, WordList
 from chainviz.recipes.step_form import FIRST, context_of, step_form
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number
 
 
 @requires("read", to_post="save")
@@ -191,7 +189,7 @@ def _step(request: HttpRequest, row: Recipe, page: StepPage, error: str = "", st
 @requires("read")
 @require_safe
 def download(request: HttpRequest, recipe_id: int) -> HttpResponse:
-    """As the command line and Python read it, with its word lists."""
+    """Download the recipe in the form that the command line and Python read, with its word lists."""
     row = get_object_or_404(Recipe.objects.visible_to(member_of(request)), pk=recipe_id)
     try:
         content = core.write_recipe(services.value_of(row))

@@ -1,4 +1,4 @@
-"""Where what was said about nodes of earlier versions stands in a snapshot; places.py of threads and labels keep it."""
+"""Find the place in a snapshot of what was attached to nodes of earlier versions; places.py of threads and labels store it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
-from chainviz.core.review.anchors import Anchor, Standing, follow
+from chainviz.core.review import Anchor, Standing, follow
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.models import Snapshot, Version
@@ -28,7 +28,7 @@ A = TypeVar("A", bound=Anchored)
 
 
 def standings(chain: Chain, stored: StoredChain, rows: Sequence[A]) -> Iterator[tuple[A, Standing, str]]:
-    """Yields where each row stands, and the path that shows it. `rows`: in the order of their versions."""
+    """Yield the standing of each row, and its path in this content. `rows`: in the order of their versions."""
     numbers = {row.version for row in rows}
     versions = Version.objects.filter(history=chain.history, number__in=numbers).select_related("snapshot")
     snapshots = {version.number: version.snapshot for version in versions}

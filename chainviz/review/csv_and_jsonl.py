@@ -10,16 +10,16 @@ from functools import cache, partial
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 
 from chainviz.accounts.models import Membership, member_of
-from chainviz.chains.exports.lock import require_unlocked
+from chainviz.chains.exports.view import require_unlocked
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.review.export_lock import locked_reason
-from chainviz.review.labels.places import label_places
+from chainviz.review.labels.services import label_places
 from chainviz.review.models import Comment, Label, LabelPlace, Place, Thread
-from chainviz.review.threads.places import place_threads
+from chainviz.review.threads.notes import place_threads
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from chainviz.web.formatting import csv_lines as csv
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number
 
 OF_CHAIN = ("chain", "title", "version", "path", "now", "place")
 """`version` and `path` name the node that its author commented on; `now` is its path in the newest version, and `place`
@@ -30,8 +30,8 @@ Row = Mapping[str, object]
 
 
 def export_chains(member: Membership, only: int | None) -> ChainQuerySet:
-    """Without those whose content may not leave: comments quote it, and titles are taken from it. Raises ExportLocked where
-    that is the one chain asked for."""
+    """Return the chains without those under an export lock, since comments quote content and titles come from it.
+    Raises ExportLocked if that is the only chain asked for."""
     chains = Chain.objects.visible_to(member).in_library()
     if only is not None:
         chains = chains.filter(pk=only)

@@ -6,20 +6,20 @@ of a chain in the library is meant: local mode has no rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from chainviz.chains.exports.lock import ExportLocked
+from chainviz.chains.exports.view import ExportLocked
 from chainviz.chains.models import Chain
 from chainviz.review.models import SignOff, rules_of
 from chainviz.store.models import History
+from chainviz.web.middleware.base import Middleware
 
 
 def locked_reason(chain: Chain, version: int | None) -> str:
-    """Returns why this content may not leave; empty where it may. `version`: None for what is not exactly a version."""
+    """Return the reason why this content may not be exported; empty if it may. `version`: None for content that is not
+    exactly a version."""
     if settings.CHAINVIZ.mode != "team" or not rules_of(chain.team_id).locks_export:
         return ""
     if version is None:
@@ -30,20 +30,14 @@ def locked_reason(chain: Chain, version: int | None) -> str:
 
 
 def is_signed_off(chain: Chain, version: int) -> bool:
-    """A purge changes what was signed off, so the sign-offs before it no longer count."""
+    """Return True if the version is signed off. A purge changes the content, so earlier sign-offs no longer count."""
     edition = History.objects.filter(pk=chain.history).values("edition")
     found = SignOff.objects.sign_offs().filter(team=chain.team_id, chain_key=chain.pk, version=version)
     return found.filter(edition__in=edition).exists()
 
 
-class ExportLockMiddleware:
+class ExportLockMiddleware(Middleware):
     """Answers ExportLocked, whichever view raises it."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, ExportLocked):

@@ -1,4 +1,4 @@
-"""Checks what people said about chains: rows against their checksums, that none is missing, sign-offs against the audit log."""
+"""Check reviews: rows against their checksums, that none is missing, sign-offs against the audit log."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from chainviz.review.models import (
     Verdict,
 )
 from chainviz.store.checksums import Checked
-from chainviz.store.fsck.findings import Finding, guarded
-from chainviz.store.fsck.rows import changed_rows
+from chainviz.store.fsck.findings import Finding, changed_rows, guarded
 
 SIGNED, CERTIFIED = "signed off", "exported outside"
 """Acts of the audit rows that are written with a sign-off and with a certificate."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
+from chainviz.review import panel
+from chainviz.review import panel as presence
 from chainviz.review.certificates import view as certificates
-from chainviz.review.inbox import view as inbox
+from chainviz.review.inbox import page as inbox
 from chainviz.review.labels import view as labels
-from chainviz.review.panel import view as panel
-from chainviz.review.presence import view as presence
 from chainviz.review.requests import view as requests
-from chainviz.review.sign_off import rules_view
+from chainviz.review.sign_off import view
 from chainviz.review.sign_off import view as sign_off
-from chainviz.review.threads import list_view, suggestions
+from chainviz.review.threads import suggestions, views
 from chainviz.review.threads import views as threads
 
 app_name = "review"
@@ -21,8 +21,8 @@ REVIEW = "c/<int:chain_id>/review/"
 THREADS = "c/<int:chain_id>/threads/"
 
 urlpatterns = [
-    path("team/rules/", rules_view.rules, name="rules"),
-    path(THREADS, list_view.threads, name="threads"),
+    path("team/rules/", view.rules, name="rules"),
+    path(THREADS, views.threads, name="threads"),
     path(f"{THREADS}<int:number>/", threads.thread, name="thread"),
     path(f"{THREADS}pending/", threads.pending, name="pending"),
     path(f"{THREADS}suggestions/", suggestions.take, name="suggestions"),
@@ -42,7 +42,7 @@ urlpatterns = [
     path("c/<int:chain_id>/labels/", labels.labels, name="labels"),
     path("c/<int:chain_id>/labels/<int:label_id>/remove/", labels.take_away, name="unlabel"),
     path("labels/labels.<slug:kind>", labels.labels_export, name="labels_export"),
-    path("labels/comments.<slug:kind>", list_view.comments_export, name="comments_export"),
+    path("labels/comments.<slug:kind>", views.comments_export, name="comments_export"),
     path("c/<int:chain_id>/v/<int:number>/certify/", certificates.certify, name="certify"),
     path("certificates/<int:certificate>/", certificates.certificate, name="certificate"),
     path("sign-offs/<int:sign_off>/", sign_off.record, name="record"),

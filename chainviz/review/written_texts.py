@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from django.db.models import Exists, OuterRef
 
+from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
 from chainviz.review.models import Comment, Label, ReviewRequest, Thread, Verdict
 
@@ -19,7 +20,7 @@ def texts_of(chain: Chain) -> Iterator[str]:
 
 
 def comment_texts(chain: Chain) -> Iterator[str]:
-    """With what they quote; without pending comments, which are their authors' only."""
+    """Yield comments and the texts that they quote; without pending comments, which are their authors' only."""
     sent = Comment.objects.filter(thread__chain=chain, deleted_at=None).exclude(sent_at=None)
     yield from sent.values_list("body", flat=True)
     quoted = Thread.objects.filter(Exists(sent.filter(thread=OuterRef("pk"))), chain=chain)
@@ -28,3 +29,15 @@ def comment_texts(chain: Chain) -> Iterator[str]:
 
 def label_texts(chain: Chain) -> Iterator[str]:
     yield from Label.objects.filter(chain=chain).values_list("name", flat=True)
+
+
+# Names of people, copied beside what they said. In local mode that is “You”, which everybody else would read as
+# themselves.
+
+
+def rename(person: User) -> None:
+    """Put the name of the account on everything that its person wrote in local mode."""
+    name = person.display_name
+    Comment.objects.filter(author=person).update(author_name=name)
+    Thread.objects.filter(resolved_by=person).update(resolved_by_name=name)
+    Label.objects.filter(person=person).update(person_name=name)

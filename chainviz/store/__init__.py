@@ -1,1 +1,1 @@
-"""How chains are kept: uploads, runs, snapshots, versions and drafts under an opaque history id. Knows no user, team or page."""
+"""Store chains: uploads, runs, snapshots, versions and drafts under an opaque history id. Knows no user, team or page."""

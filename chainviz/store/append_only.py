@@ -55,6 +55,6 @@ def unprotect(schema_editor: Any, tables: Sequence[str] = TABLES, prefix: str = 
             schema_editor.execute(f"DROP TRIGGER IF EXISTS {prefix}{table}_no_{event}")
 
 
-def protect_again(*tables: str) -> Operation:
-    """For the end of a migration that remakes tables."""
-    return lambda apps, schema_editor: protect(schema_editor, tables)
+def protect_again(*tables: str, prefix: str = "store_") -> Operation:
+    """Return the last operation of a migration that makes or remakes these tables; without names, those of the store."""
+    return lambda apps, schema_editor: protect(schema_editor, tables or TABLES, prefix)

@@ -108,7 +108,8 @@ def renew_checksums(model: type[Checked], keys: Collection[Any]) -> None:
 def fill_checksums(
     rows: models.Manager[Any], covered: Callable[[Any], Iterable[object]] = lambda row: (), *, with_key: bool = True
 ) -> None:
-    """For migrations, whose models have no methods: `covered` and `with_key` are those of the model."""
+    """Fill the checksums of rows in a migration, where models have no methods: `covered` and `with_key` are those of
+    the model."""
     for key in list(rows.values_list("pk", flat=True)):
         row = rows.get(pk=key)
         rows.filter(pk=key).update(checksum=checksum_of(row, covered(row), with_key=with_key))

@@ -1,9 +1,10 @@
-"""Where messages come from and where they went: the steps that led to a snapshot, and what each of them replaced.
+"""Trace messages through versions: the steps that led to a snapshot, and what each of them replaced.
 
 A snapshot names the run that its step wrote (Snapshot.run), so the run of a message leads to its step. A step keeps no
-list of which message replaced which. That is read off what it removed and added: a message with the same content was
-moved; otherwise messages of one role follow each other in the same order; otherwise ids of tool calls decide, or, where
-only a few messages were removed, as in a merge or split, any of them may be meant.
+list of replaced messages. They follow from what it removed and added: a message with the same content was moved;
+otherwise messages of one role follow each other in the same order; otherwise ids of tool calls decide, or, if only a
+few
+messages were removed, as in a merge or split, any of them may be meant.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from chainviz.core.errors import Refused
 from chainviz.core.operations.redact import REDACT, redacted_parts
 from chainviz.core.operations.redact.decision_matrix import Place
 from chainviz.core.operations.summarize import SUMMARIZE
-from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.chain import StoredChain, chain_of
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
-from chainviz.store.content.pieces import Piece, Places, cut, differences, total
+from chainviz.store.content.pieces import Piece, PieceSplice, Places, cut, differences, total, unpack_splices
 from chainviz.store.models import Snapshot, Version
 
 COPY = "copy"
@@ -126,11 +127,6 @@ def _replaced(step: Snapshot, message: StoredMessage) -> Sequence[StoredMessage]
     return Counterparts([(after, before) for before, after in _changes(step)]).of(message)
 
 
-def _replacing(step: Snapshot, message: StoredMessage) -> Sequence[StoredMessage]:
-    """Returns the messages of the step that replaced a message of its parent."""
-    return Counterparts(_changes(step)).of(message)
-
-
 Rows = list[StoredMessage]
 
 
@@ -218,18 +214,43 @@ class _Beside:
 def same_node(old: StoredChain, new: StoredChain, path: Path) -> Path | None:
     """Returns the path of a node of `old` in `new`, by its first message; None where that was changed or removed."""
     first = first_message(old, path)
-    return _path_in(new, first, path) if first is not None else None
+    return _path_at(new, Places(pieces_of(new.snapshot)).index(*first.piece[:2]), path) if first is not None else None
 
 
-def followed_node(old: StoredChain, new: StoredChain, path: Path) -> Path | None:
-    """Returns the path, in the content of a draft of `old`, of a node of `old` or of what replaced it; None where it is
-    gone."""
-    message = first_message(old, path)
-    for step in steps_between(old.snapshot, new.snapshot):
-        if message is not None and Places(pieces_of(step)).index(*message.piece[:2]) < 0:
-            message = next(iter(_replacing(step, message)), None)
+def followed_node(old: StoredChain, steps: Sequence[Snapshot], path: Path) -> Path | None:
+    """Return the path of a node of `old`, or of its replacement, after some steps of a draft; None if it was removed."""
+    first, chain = first_message(old, path), old
+    index = old.span(Path(path.section, path.pair, path.message)).start if first is not None else -1
+    for step in steps:
+        after, changes = chain_of(step), _changes_of(step)
+        if first is not None and (index := _index_after(changes, first, index)) < 0:
+            rows = [(list(chain.rows(c.start, c.start + c.removed)), list(after.rows_in(c.pieces))) for c in changes]
+            first = next(iter(Counterparts(rows).of(first)), None)
+            index = _index_after(changes, first, index) if first is not None else -1
             path = Path(path.section, path.pair, path.message)
-    return _path_in(new, message, path) if message is not None else None
+        chain = after
+    return _path_at(chain, index, path)
+
+
+def _changes_of(step: Snapshot) -> Sequence[PieceSplice]:
+    """Return what a step put in place of which messages of its parent."""
+    if step.key_id is not None:
+        return unpack_splices(step.pieces)
+    return differences(pieces_of(step.parent), pieces_of(step)) if step.parent is not None else ()
+
+
+def _index_after(changes: Sequence[PieceSplice], message: StoredMessage, index: int) -> int:
+    """Return the index of a message behind a step; `index`: before it. -1 if the step removed the message."""
+    shift, own, is_gone = 0, 0, index < 0
+    for change in changes:
+        place = Places(change.pieces).index(message.run, message.position)
+        if place >= 0:
+            return change.start + shift + place
+        is_gone = is_gone or change.start <= index < change.start + change.removed
+        shift += total(change.pieces) - change.removed
+        if change.start <= index:
+            own = shift
+    return -1 if is_gone else index + own
 
 
 def steps_between(old: Snapshot, new: Snapshot) -> list[Snapshot]:
@@ -239,9 +260,8 @@ def steps_between(old: Snapshot, new: Snapshot) -> list[Snapshot]:
     return list(Snapshot.objects.select_related("parent").filter(pk__in=between).order_by("pk"))
 
 
-def _path_in(chain: StoredChain, message: StoredMessage, path: Path) -> Path | None:
+def _path_at(chain: StoredChain, index: int, path: Path) -> Path | None:
     """Returns the path of a message, or of the section or pair that begins with it where `path` names such a node."""
-    index = Places(pieces_of(chain.snapshot)).index(message.run, message.position)
     if index < 0:
         return None
     found = chain.outline.path_at(index)
@@ -264,7 +284,7 @@ def first_message(chain: StoredChain, path: Path) -> StoredMessage | None:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """The nodes that a summary replaced, as the report of its step says."""
+    """The nodes that a summary replaced, according to the report of its step."""
 
     step: Snapshot
     """The snapshot with the summary in it."""

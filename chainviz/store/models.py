@@ -1,14 +1,17 @@
-"""The tables of the store. Content lies in bytes, never in text or JSON columns: it may hold NUL and lone surrogates.
+"""The tables of the store. Content is stored as bytes, never in text or JSON columns: it may contain NUL and lone
+surrogates.
 
-Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (append_only.py). Outlines and
-the search index are caches that can be dropped; histories (their head), drafts and steps change. Messages and bodies are
-covered by the checksum of their run, the chunks of an upload by its sha256, steps by the checksum of their draft, all other
-facts by that of their row (checksums.py).
+Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (append_only.py). Outlines,
+derived values and the search index are caches that can be dropped; histories (their head), drafts and steps change.
+Messages and bodies are covered by the checksum of their run, the chunks of an upload by its sha256, steps by the
+checksum
+of their draft, all other facts by that of their row (checksums.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.db import models
 from django.db.models.functions import Now
@@ -17,8 +20,7 @@ from chainviz.store.checksums import Checked
 
 
 class Upload(Checked):
-    """A file as it was uploaded, stored once per owner; its bytes lie in chunks, as UTF-8.
-
+    """A file that was uploaded, stored once per owner in chunks, as UTF-8.
     A later state of a file that grew has chunks for its own bytes only, see content/uploads.py.
     """
 
@@ -147,7 +149,7 @@ class Body(models.Model):
 
 
 class RunChecksum(models.Model):
-    """The checksum of what a run holds, written at its end."""
+    """The checksum of a run, written at its end."""
 
     run = models.OneToOneField(Run, models.PROTECT, primary_key=True, related_name="checksum_of_messages")
     digest = models.BinaryField()
@@ -223,17 +225,27 @@ class Draft(Checked):
     """The version it became."""
     created = models.DateTimeField(db_default=Now())
     updated = models.DateTimeField(auto_now=True)
+    steps_read: tuple[Step, ...] | None = None
+    """All its steps in order, once history/drafts.py has read them for this object."""
+    last_step: Step | None = None
+    """The step that the cursor names, if it was read alone."""
 
     def __str__(self) -> str:
         return f"draft {self.pk}"
 
+    def refresh_from_db(self, *args: Any, **options: Any) -> None:
+        super().refresh_from_db(*args, **options)
+        self.steps_read = self.last_step = None
+
     def covered(self) -> Iterable[object]:
         """Its steps."""
+        if self.steps_read is not None:
+            return [(step.pk, step.position, step.snapshot_id) for step in self.steps_read]
         return self.steps.order_by("position").values_list("pk", "position", "snapshot")
 
 
 class Step(models.Model):
-    """One operation of a draft. Its snapshot holds the options and the report."""
+    """One operation of a draft. Options and report are in its snapshot."""
 
     draft = models.ForeignKey(Draft, models.CASCADE, related_name="steps", db_index=False)
     position = models.IntegerField()
@@ -279,6 +291,24 @@ class Outline(models.Model):
         return str(self.pk)
 
 
+class Derived(models.Model):
+    """A value worked out once from a snapshot (derived.py). A cache that can be dropped."""
+
+    snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="derived", db_index=False)
+    kind = models.CharField(max_length=32)
+    key = models.CharField(max_length=128)
+    """What the value depends on besides the snapshot."""
+    version = models.IntegerField()
+    """Of the code that made it; a value of another version is made again."""
+    content = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["snapshot", "kind", "key"], name="derived_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.snapshot_id}"
+
+
 class SearchBlock(models.Model):
     """Messages `start : start + length` of a run, whose words are in the search index (search/)."""
 
@@ -296,7 +326,7 @@ class SearchBlock(models.Model):
 
 
 class SearchState(models.Model):
-    """Which snapshot of a chain the search index holds, and whose rules for words made it."""
+    """The snapshot of a chain that the search index covers, and the edition of the rules for words that made it."""
 
     history = models.OneToOneField(History, models.CASCADE, primary_key=True, related_name="search_state")
     snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="+", db_index=False)
@@ -307,7 +337,7 @@ class SearchState(models.Model):
 
 
 class Purge(models.Model):
-    """A deletion for good in progress: a transaction that holds a row here may change append-only tables."""
+    """A deletion for good in progress: a transaction with a row here may change append-only tables."""
 
     reason = models.TextField()
     created = models.DateTimeField(db_default=Now())

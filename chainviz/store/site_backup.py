@@ -52,10 +52,10 @@ def write_backup(file: IO[bytes]) -> int:
     """Returns the number of rows. They are those of one moment, whatever others write meanwhile."""
     with gzip.open(file, "wt", compresslevel=5, encoding="ascii", newline="\n") as lines, _one_moment():
         lines.write(json.dumps(_facts()) + "\n")
-        for model in kept_models():
+        for model in models_to_back_up():
             rows = model._base_manager.order_by("pk").iterator(chunk_size=ROWS_AT_ONCE)
             serialize("jsonl", rows, stream=lines, cls=ExactEncoder, ensure_ascii=True)
-        count = sum(model._base_manager.count() for model in kept_models())
+        count = sum(model._base_manager.count() for model in models_to_back_up())
         lines.write(json.dumps({"rows": count}) + "\n")
     return count
 
@@ -76,14 +76,14 @@ def restore_backup(path: Path) -> None:
     _write_secret_key(facts["secret_key"])
 
 
-def kept_models() -> list[type[models.Model]]:
+def models_to_back_up() -> list[type[models.Model]]:
     kept = (model for model in apps.get_models(include_auto_created=True) if model._meta.app_label not in WITHOUT_TABLES)
     return [model for model in kept if model._meta.label_lower not in NOT_KEPT]
 
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """Every statement of the block reads the same state of the database, and holds up nobody who writes."""
+    """Read one state of the database in every statement of the block, without blocking writers."""
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -129,7 +129,7 @@ def _read_facts(lines: IO[str]) -> dict[str, Any]:
 
 
 def _rows(lines: IO[str]) -> Iterator[dict[str, Any]]:
-    """Raises Refused where they are fewer or more than the last line says."""
+    """Yield the rows. Raises Refused if their number differs from the one in the last line."""
     for number, line in enumerate(lines):
         row = json.loads(line)
         if "rows" in row:
@@ -143,7 +143,7 @@ def _rows(lines: IO[str]) -> Iterator[dict[str, Any]]:
 
 
 def _demand_empty() -> None:
-    for model in kept_models():
+    for model in models_to_back_up():
         if model._base_manager.exists():
             raise Refused(
                 "A backup can be restored only into an empty installation, and this one has content. "
@@ -152,7 +152,7 @@ def _demand_empty() -> None:
 
 
 def _set_sequences() -> None:
-    statements = connection.ops.sequence_reset_sql(no_style(), kept_models())
+    statements = connection.ops.sequence_reset_sql(no_style(), models_to_back_up())
     with connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)

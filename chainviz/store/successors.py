@@ -1,4 +1,4 @@
-"""Which messages of another snapshot stand for messages of this one, read off the steps between them (lineage.py)."""
+"""Map messages of one snapshot to their successors in another, from the steps between them (lineage.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.compact import Compact
 from chainviz.core.operations.summarize import SUMMARIZE
-from chainviz.core.review.anchors import Successor
+from chainviz.core.review import Successor
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import StoredMessage, pieces_of

@@ -52,7 +52,8 @@ def too_busy(request: HttpRequest) -> HttpResponse:
 
 
 def sent_texts(request: HttpRequest, largest: int = LARGEST_FORM) -> list[tuple[str, str]]:
-    """As typed_texts, of a request that was refused perhaps unread: a large file is not read for it."""
+    """Return the texts of a refused request, like `typed_texts`. Its body may not have been read yet: a large file is
+    not read for this."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     if request.resolver_match is None or not length.isdigit() or int(length) > largest:
         return []

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from chainviz.core.value_errors import value_error
+from chainviz.core.errors import value_error
 
 O = TypeVar("O", bound=BaseModel)  # noqa: E741 - O as in Options
 
@@ -51,7 +51,7 @@ class OptionsForm(forms.Form, Generic[O]):
         """Shows what was chosen before; a list also has boxes for values that it does not offer."""
         for name, field in self.fields.items():
             value = getattr(options, name)
-            self.initial[name] = _shown(value, field)
+            self.initial[name] = _initial_value(value, field)
             if isinstance(field, forms.MultipleChoiceField):
                 known: dict[str, str] = dict(field.choices)  # type: ignore[arg-type]
                 field.choices = list((known | {each: each for each in value if each not in known}).items())
@@ -119,15 +119,15 @@ def _field(name: str, field: FieldInfo) -> forms.Field:
         "help_text": extra.get("hint", field.description) or "",
         "required": field.is_required() and kind is not str,
     }
-    made = _made(kind, field, extra, common)
-    made.initial = None if field.default in (PydanticUndefined, None) else _shown(field.get_default(), made)
+    made = _form_field(kind, field, extra, common)
+    made.initial = None if field.default in (PydanticUndefined, None) else _initial_value(field.get_default(), made)
     made.legend = extra.get("group", "")  # type: ignore[attr-defined]
     made.unit = extra.get("unit", "")  # type: ignore[attr-defined]
     made.default_text = "" if isinstance(made, (forms.BooleanField, forms.ChoiceField)) else _default_text(made.initial)  # type: ignore[attr-defined]
     return made
 
 
-def _made(kind: Any, field: FieldInfo, extra: dict[str, Any], common: dict[str, Any]) -> forms.Field:
+def _form_field(kind: Any, field: FieldInfo, extra: dict[str, Any], common: dict[str, Any]) -> forms.Field:
     if kind is bool:
         return forms.BooleanField(**{**common, "required": False})
     if kind in (int, float):
@@ -191,7 +191,7 @@ def _extra(field: FieldInfo) -> dict[str, Any]:
     return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 
 
-def _shown(value: Any, field: forms.Field) -> Any:
+def _initial_value(value: Any, field: forms.Field) -> Any:
     if isinstance(value, Enum):
         return value.value
     if not isinstance(value, (tuple, list, set, frozenset)):

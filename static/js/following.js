@@ -10,7 +10,12 @@ async function ask() {
   if (!place) return false;
   const before = place.innerHTML;
   hasGrown = false;
-  await window.htmx.ajax("POST", place.dataset.following, { source: place, target: place, swap: "innerHTML", values: { v: place.dataset.number } });
+  await window.htmx.ajax("POST", place.dataset.following, {
+    source: place,
+    target: place,
+    swap: "innerHTML",
+    values: { v: place.dataset.number },
+  });
   return hasGrown || place.innerHTML !== before;
 }
 

@@ -1,4 +1,5 @@
 /** The list of shortcuts, the switch for them, and the shortcuts that work on every page. */
+import { focusField } from "./focus_field.js";
 import { keysAreOn, onKey, switchKeys } from "./keys.js";
 
 onKey("?", () => document.querySelector("#help")?.togglePopover());
@@ -10,7 +11,7 @@ onKey("g i", () => {
 });
 onKey("/", () => {
   const field = document.querySelector("[data-search]");
-  field?.focus();
+  focusField(field);
   return Boolean(field);
 });
 

@@ -48,7 +48,7 @@ function faultOfMember(reader, depth) {
 
 function faultOfList(reader, end, depth, faultOfItem) {
   reader.at += 1;
-  if (next(reader) === end) return (reader.at += 1), "";
+  if (next(reader) === end) return ((reader.at += 1), "");
   for (;;) {
     const fault = faultOfItem(reader, depth + 1);
     if (fault) return fault;

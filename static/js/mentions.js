@@ -2,7 +2,7 @@
 import { fragment } from "./chain/fragments.js";
 
 const ASK_AFTER = 120; // milliseconds after the last key
-const BEGUN = /(?<![\w@./])@([a-z0-9._-]*)$/i;
+const BEGUN = /(?<![\w@./])@([\p{L}\p{N}_.+'-]*)$/u;
 const field = (element) => element.matches?.("textarea[data-mentions]") && element;
 
 let list = null; // of the field that has the focus
@@ -66,13 +66,17 @@ const KEYS = {
 };
 
 // before the form, for which Escape and Enter mean something else
-document.addEventListener("keydown", (event) => {
-  const act = list?.area === event.target && !event.ctrlKey && !event.metaKey && !event.shiftKey && KEYS[event.key];
-  if (!act) return;
-  event.preventDefault();
-  event.stopPropagation();
-  act(options().findIndex((each) => each.ariaSelected === "true"));
-}, true);
+document.addEventListener(
+  "keydown",
+  (event) => {
+    const act = list?.area === event.target && !event.ctrlKey && !event.metaKey && !event.shiftKey && KEYS[event.key];
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act(options().findIndex((each) => each.ariaSelected === "true"));
+  },
+  true,
+);
 
 document.addEventListener("pointerdown", (event) => {
   const option = event.target.closest("[data-handle]");

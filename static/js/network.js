@@ -6,5 +6,7 @@ document.addEventListener("htmx:timeout", () => announce("chainviz took too long
 document.addEventListener("htmx:responseError", (event) => {
   const status = event.detail.xhr.status;
   if (status === 507) return announce("The server’s disk is full. Nothing was changed; free some space and try again.");
-  announce(status === 404 ? "That is no longer there. Reload the page." : `That did not work (error ${status}). Reload the page and try again.`);
+  announce(
+    status === 404 ? "That is no longer there. Reload the page." : `That did not work (error ${status}). Reload the page and try again.`,
+  );
 });

@@ -1,4 +1,4 @@
-/** Keys on the page of observations: from result to result, to the next error, to the call, to the search field. */
+/** Keys on the page of observations: from result to result, to the next error, to the call. */
 import { onKey } from "./keys.js";
 
 const cards = () => [...document.querySelectorAll(".obs-cards > .tool-call")];
@@ -19,7 +19,6 @@ onKey("j", () => step(cards(), 1));
 onKey("k", () => step(cards(), -1));
 onKey("]", () => step(errors(), 1));
 onKey("[", () => step(errors(), -1));
-onKey("/", () => document.querySelector("[data-find]")?.focus() ?? undefined);
 onKey("c", () => document.activeElement.closest(".obs-cards > .tool-call")?.querySelector("[data-call]")?.click() ?? undefined);
 
 document.addEventListener("click", (event) => {

@@ -8,7 +8,12 @@ function light(event, on) {
   for (const each of document.querySelectorAll(`[data-range="${range}"], [data-for="${range}"]`)) each.toggleAttribute("data-lit", on);
 }
 
-for (const [event, on] of [["pointerover", true], ["pointerout", false], ["focusin", true], ["focusout", false]]) {
+for (const [event, on] of [
+  ["pointerover", true],
+  ["pointerout", false],
+  ["focusin", true],
+  ["focusout", false],
+]) {
   document.addEventListener(event, (happened) => light(happened, on));
 }
 

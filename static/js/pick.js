@@ -1,5 +1,5 @@
-/** [data-pick]: a table with boxes to tick: all at once, and how many are; [data-elsewhere] are ticked on other pages. Two
-    ticked rows can be compared, and [data-pick-everything] stands for the rows of all pages. */
+/** [data-pick]: a table with boxes to tick: all at once, and how many are; [data-elsewhere] are ticked on other pages. Two or
+    more ticked rows can be compared, and [data-pick-everything] stands for the rows of all pages. */
 import { onKey } from "./keys.js";
 
 const boxes = (form) => [...form.querySelectorAll("tbody input[type=checkbox]")];
@@ -19,7 +19,7 @@ function tell(form) {
   const everything = form.querySelector("[data-pick-everything]:checked");
   if (count) count.textContent = everything ? `${everything.dataset.pickEverything} ticked` : picks(count, picked, all.length);
   const compare = form.querySelector("[data-compare]");
-  if (compare) compare.disabled = picked !== 2 || Boolean(everything);
+  if (compare) compare.disabled = picked < 2 || Boolean(everything);
 }
 
 document.addEventListener("change", (event) => {
@@ -30,7 +30,8 @@ document.addEventListener("change", (event) => {
 });
 // Enter on a box sends the form by its main button, not by the first one in the page.
 document.addEventListener("keydown", (event) => {
-  const main = event.key === "Enter" && event.target.matches("[data-pick] tbody input") && event.target.form?.querySelector("[data-pick-act]");
+  const main =
+    event.key === "Enter" && event.target.matches("[data-pick] tbody input") && event.target.form?.querySelector("[data-pick-act]");
   if (!main) return;
   event.preventDefault();
   main.click();

@@ -16,6 +16,8 @@ input.addEventListener("change", async () => {
     return;
   }
   const isSame = (await digestOf(file)) === input.dataset.compareDigest;
-  result.textContent = isSame ? `${file.name} ${input.dataset.compareWords ?? "is the file that was signed off."}` : `${file.name} is another file.`;
+  result.textContent = isSame
+    ? `${file.name} ${input.dataset.compareWords ?? "is the file that was signed off."}`
+    : `${file.name} is another file.`;
 });
 document.querySelector("[data-print]")?.addEventListener("click", () => print());

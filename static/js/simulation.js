@@ -13,9 +13,9 @@ function follow(selector, by, around) {
 onKey("ArrowLeft", () => follow(".turn-hit", -1));
 onKey("ArrowRight", () => follow(".turn-hit", 1));
 onKey("u", () => follow("[data-unit]", 1, true));
-for (const number of [2, 3, 4, 5]) {
-  onKey(String(number), () => {
-    const field = document.querySelectorAll("[data-line]")[number - 2];
+for (const key of ["2", "3", "4", "5"]) {
+  onKey(key, () => {
+    const field = document.querySelectorAll("[data-line]")[key - 2];
     if (!field?.checkVisibility()) return false;
     if (field.type === "checkbox") field.click();
     field.focus();

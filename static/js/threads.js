@@ -5,7 +5,8 @@ import "./mentions.js";
 import { announce } from "./status.js";
 
 const isPlain = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-const threadsHere = () => [...document.querySelectorAll(".thread")].filter((each) => each.checkVisibility() && !each.parentElement.closest(".thread"));
+const threadsHere = () =>
+  [...document.querySelectorAll(".thread")].filter((each) => each.checkVisibility() && !each.parentElement.closest(".thread"));
 let current = null;
 
 function replace(thread, content) {
@@ -32,6 +33,20 @@ document.addEventListener("submit", async (event) => {
   announce(answer.ok ? "Done." : "Nothing was sent.");
 });
 
+/** Inserts the words that the thread is about as a suggestion, and selects them to be typed over. */
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-suggest]");
+  if (!button) return;
+  const { body, quote } = button.form.elements;
+  const words = button.value || quote?.value || "";
+  const start = body.selectionEnd;
+  const lead = `${start && body.value[start - 1] !== "\n" ? "\n" : ""}\`\`\`suggestion\n`;
+  body.setRangeText(`${lead}${words}\n\`\`\`\n`, start, start);
+  body.focus();
+  body.setSelectionRange(start + lead.length, start + lead.length + words.length);
+  body.dispatchEvent(new Event("input", { bubbles: true }));
+});
+
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("[data-thread-link]");
   if (!link || !isPlain(event)) return;
@@ -51,11 +66,15 @@ document.addEventListener("keydown", (event) => {
   form.requestSubmit(form.querySelector("button[name=act][value=reply], button[data-kind=primary]"));
 });
 
-document.addEventListener("toggle", (event) => event.target.matches?.("details.thread") && event.target.open && (current = event.target), true);
+document.addEventListener(
+  "toggle",
+  (event) => event.target.matches?.("details.thread") && event.target.open && (current = event.target),
+  true,
+);
 
 function step(by) {
   const all = threadsHere();
-  if (!all.length) return announce("There are no threads here."), false;
+  if (!all.length) return (announce("There are no threads here."), false);
   const place = all.indexOf(current?.closest(".thread:not(.thread .thread)") ?? null);
   current = all.at(place < 0 ? (by > 0 ? 0 : -1) : (place + by + all.length) % all.length);
   if (current.matches("details")) current.open = true;

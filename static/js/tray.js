@@ -32,7 +32,10 @@ function tally() {
 
 const total = (counts) => [...counts.values()].reduce((sum, each) => sum + each, 0);
 const title = (counts) => `${total(counts).toLocaleString("en")} ${total(counts) === 1 ? "file" : "files"}`;
-const summary = (counts) => OUTCOMES.filter((each) => counts.has(each)).map((each) => `${counts.get(each)} ${each}`).join(", ");
+const summary = (counts) =>
+  OUTCOMES.filter((each) => counts.has(each))
+    .map((each) => `${counts.get(each)} ${each}`)
+    .join(", ");
 
 function count() {
   const counts = tally();
@@ -73,10 +76,14 @@ if (tray) {
   before = tally();
   isUnderWay = UNDER_WAY.filter((each) => before.delete(each)).length > 0;
   new MutationObserver(count).observe(tray.querySelector(".tray-scroll"), { childList: true, subtree: true });
-  tray.addEventListener("click", (event) => {
-    const line = event.target.closest("[data-dismiss]")?.closest(".tray-line");
-    if (line) left = lines().indexOf(line);
-  }, true);
+  tray.addEventListener(
+    "click",
+    (event) => {
+      const line = event.target.closest("[data-dismiss]")?.closest(".tray-line");
+      if (line) left = lines().indexOf(line);
+    },
+    true,
+  );
   tray.addEventListener("submit", (event) => {
     if (event.target.matches("[data-dismiss-all]")) {
       left = 0;

@@ -7,11 +7,19 @@ const SENT = "chainviz-sent";
 const MOST = 40;
 const MOST_CHARACTERS = 400_000;
 
-const fieldsOf = (form) => [...form.elements].filter((field) => field.name && field.matches("textarea, input[type=text], input:not([type]), select"));
-const asServed = (field) => (field.matches("select") ? [...field.options].find((each) => each.defaultSelected)?.value ?? field.options[0]?.value : field.defaultValue);
+const fieldsOf = (form) =>
+  [...form.elements].filter((field) => field.name && field.matches("textarea, input[type=text], input:not([type]), select"));
+const asServed = (field) =>
+  field.matches("select")
+    ? ([...field.options].find((each) => each.defaultSelected)?.value ?? field.options[0]?.value)
+    : field.defaultValue;
 
 function keep(form) {
-  const typed = Object.fromEntries(fieldsOf(form).filter((field) => field.value !== asServed(field)).map((field) => [field.name, field.value]));
+  const typed = Object.fromEntries(
+    fieldsOf(form)
+      .filter((field) => field.value !== asServed(field))
+      .map((field) => [field.name, field.value]),
+  );
   const key = PREFIX + form.dataset.keeps;
   try {
     if (!Object.keys(typed).length) return localStorage.removeItem(key);
@@ -27,12 +35,17 @@ function forgetOldest() {
   const kept = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
   if (kept.length <= MOST) return;
   const age = (key) => JSON.parse(localStorage.getItem(key)).at;
-  kept.sort((a, b) => age(a) - age(b)).slice(0, kept.length - MOST).forEach((key) => localStorage.removeItem(key));
+  kept
+    .sort((a, b) => age(a) - age(b))
+    .slice(0, kept.length - MOST)
+    .forEach((key) => localStorage.removeItem(key));
 }
 
 function bringBack(form) {
   const kept = JSON.parse(localStorage.getItem(PREFIX + form.dataset.keeps) ?? "null");
-  const changed = fieldsOf(form).filter((field) => kept && field.name in kept.typed && field.value === asServed(field) && kept.typed[field.name] !== field.value);
+  const changed = fieldsOf(form).filter(
+    (field) => kept && field.name in kept.typed && field.value === asServed(field) && kept.typed[field.name] !== field.value,
+  );
   for (const field of changed) {
     field.value = kept.typed[field.name];
     for (let box = field.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;

@@ -3,6 +3,7 @@ import { onKey } from "./keys.js";
 import { open, sending } from "./tray.js";
 
 const AT_ONCE = 2;
+const LONGEST_ERROR = 4000;
 const form = document.querySelector("[data-upload]");
 const uploads = document.querySelector("#uploads");
 const waiting = [];
@@ -77,7 +78,9 @@ function send({ file, row, alone }) {
   request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
   request.upload.addEventListener("progress", (event) => showSent(row, event));
   request.addEventListener("load", () => finish(request, row, file));
-  request.addEventListener("error", () => row.replaceWith(refused(file, "chainviz does not answer. Is it still running? Nothing was stored.", true)));
+  request.addEventListener("error", () =>
+    row.replaceWith(refused(file, "chainviz does not answer. Is it still running? Nothing was stored.", true)),
+  );
   request.addEventListener("loadend", () => {
     running -= 1;
     next();
@@ -97,14 +100,15 @@ function finish(request, row, file) {
   const address = request.getResponseHeader("HX-Redirect");
   if (address) location.assign(address);
   else if (request.status === 413) row.replaceWith(refused(file, form.dataset.tooBig));
-  else if (request.status === 507) row.replaceWith(refused(file, "The server’s disk is full. Nothing was stored; free some space and retry.", true));
+  else if (request.status === 507)
+    row.replaceWith(refused(file, "The server’s disk is full. Nothing was stored; free some space and retry.", true));
   else if (request.status !== 200 && request.status !== 422) {
     row.replaceWith(refused(file, `chainviz could not take it (error ${request.status}). Nothing was stored.`, true));
   } else {
     if (request.status === 200 && file.field) file.field.value = ""; // refused, the text stays to be corrected
     uploads.insertAdjacentHTML("beforeend", request.responseText);
     row.remove();
-    window.htmx.process(uploads.lastElementChild);
+    window.htmx.process(uploads);
     if (request.getResponseHeader("HX-Trigger")) window.htmx.trigger(document.body, "chain:added");
   }
 }
@@ -114,9 +118,23 @@ function paste(event) {
   const files = [...event.clipboardData.files];
   const text = event.clipboardData.getData("text/plain");
   if (files.length) add(files);
+  else if (mayBeError(text)) openText(text);
   else if (text.trim()) add([textFile(text)]);
   else return;
   event.preventDefault();
+}
+
+/** An API's error is looked up by the server, which reads everything else as a transcript. */
+const mayBeError = (text) => form.dataset.open && text.length <= LONGEST_ERROR && /error|invalid|\b[45]\d\d\b|tool_|call_/i.test(text);
+
+function openText(text) {
+  const sent = document.createElement("form");
+  Object.assign(sent, { method: "post", action: form.dataset.open, hidden: true });
+  for (const [name, value] of Object.entries({ text, csrfmiddlewaretoken: form.elements.csrfmiddlewaretoken.value })) {
+    sent.append(Object.assign(document.createElement("textarea"), { name, value }));
+  }
+  document.body.append(sent);
+  sent.submit();
 }
 
 const textFile = (text) => {

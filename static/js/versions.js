@@ -11,7 +11,11 @@ function tell() {
   const text = form.querySelector("[data-compare-text]");
   if (!text || !button) return;
   text.textContent =
-    picked.length === 2 ? `Ticked: version ${older} and version ${newer}` : picked.length ? `Ticked: version ${older}. Tick one more to compare.` : "Tick two versions to compare them.";
+    picked.length === 2
+      ? `Ticked: version ${older} and version ${newer}`
+      : picked.length
+        ? `Ticked: version ${older}. Tick one more to compare.`
+        : "Tick two versions to compare them.";
   button.textContent = picked.length === 2 ? `Compare ${older} with ${newer}` : "Compare ticked versions";
   button.parentElement.setAttribute("aria-disabled", picked.length !== 2);
 }

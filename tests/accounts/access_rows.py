@@ -11,7 +11,7 @@ from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-CALL = '{"text": "Hm", "kind": "tag", "value": "seen"}'
+CALL = '{"text": "Hm", "kind": "tag", "value": "seen", "verdict": "comment", "people": [1], "reason": "Hm"}'
 """What every call of the API understands."""
 
 EXPLORER = [
@@ -26,6 +26,8 @@ EXPLORER = [
     "inspect",
     "replaced",
     "find",
+    "goto",
+    "chain_palette",
     "problems",
     "problem_step",
     "bytes",
@@ -40,14 +42,16 @@ SUMMARY_PAGES = "summaries summaries_status summaries_do summary summary_do summ
 
 API = {
     "viewer": "chains chain versions tree chain_problems diff compare_chains export operations threads thread labels "
-    "export_labels export_comments",
-    "commenter": "new_thread reply_to_thread resolve_thread edit_comment delete_comment set_label remove_label",
-    "editor": "upload upload_state run_operation drafts draft draft_conflicts rebase_draft save_draft undo_step discard_draft job",
+    "export_labels export_comments rules review verdicts sign_offs",
+    "commenter": "give_verdict new_thread reply_to_thread resolve_thread edit_comment delete_comment set_label remove_label",
+    "editor": "request_review close_request dismiss_verdict sign_off "
+    "upload upload_state run_operation drafts draft draft_conflicts rebase_draft save_draft undo_step discard_draft job",
 }
 
 ROWS: dict[str, str] = {
     "healthz": "public",
     "readyz": "public",
+    "metrics": "public",
     "api:page": "public",
     "api:openapi": "public",
     "help:index": "public",
@@ -69,8 +73,11 @@ ROWS: dict[str, str] = {
     "accounts:invite": "owner",
     "accounts:revoke": "owner",
     "accounts:member": "owner",
+    "webhooks:webhooks": "owner",
+    "webhooks:webhook": "owner",
     "chains:library": "viewer",
     "chains:columns": "viewer",
+    "chains:palette": "viewer",
     "chains:refresh_library": "viewer",
     "chains:new_rows": "viewer",
     "chains:save_filter": "viewer",
@@ -79,6 +86,8 @@ ROWS: dict[str, str] = {
     "chains:secrets": "viewer editor",
     "chains:parse": "viewer",
     "chains:samples": "editor",
+    "chains:welcome": "owner",
+    "chains:overview": "viewer",
     **{f"chains:{name}": "editor" for name in ["upload", "arrival", "original", "forget", "keep", "pick"]},
     **{f"chains:{name}": "editor" for name in ["tray", "retry_failed", "dismiss_all", "undo_added"]},
     **{f"chains:{name}": "editor" for name in ["bin", "to_bin", "from_bin"]},
@@ -124,9 +133,15 @@ ROWS: dict[str, str] = {
     "recipes:download": "viewer",
     **{f"bulk:{name}": "viewer" for name in ["runs", "run", "download"]},
     **{f"chains:{name}": "owner" for name in ["folders", "add_folder", "remove_folder", "open_file", "refresh_folder", "follow"]},
+    **{f"chains:{name}": "owner" for name in ["session", "open_session", "reading"]},
+    "chains:filter_fields": "viewer",
+    "chains:keep": "editor",
     "purge": "owner",
     "purge_of_run": "owner",
+    "mcp": "viewer",
     "fix_session": "viewer owner",
+    "fix_sessions": "owner",
+    "error": "viewer editor",
     "fixed_session": "viewer",
 }  # fmt: skip
 

@@ -17,11 +17,11 @@ from chainviz.accounts.models import ApiToken, Invitation, Membership, User, loc
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
 from chainviz.bulk.acts import act_named
-from chainviz.bulk.services import begin as begin_bulk
-from chainviz.bulk.services import start as start_bulk
+from chainviz.bulk.job import begin as begin_bulk
+from chainviz.bulk.job import start as start_bulk
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Arrival, AuditEntry, Chain, SavedFilter
-from chainviz.chains.shares.links import make_link
+from chainviz.chains.shares.view import make_link
 from chainviz.chains.uploads import staging
 from chainviz.core.recipes import make_step
 from chainviz.core.secrets import WordList as ListValue
@@ -31,16 +31,18 @@ from chainviz.jobs.tasks import run_job, start_job
 from chainviz.recipes.models import WordList
 from chainviz.recipes.services import create, save_list
 from chainviz.review.certificates.services import begin as begin_certificate
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Notice, TeamRules, Thread
 from chainviz.review.requests.services import give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin
+from chainviz.webhooks.models import Webhook
 from tests.accounts.access_rows import CALL, PERSONAL, ROWS, addresses
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import lines, send
 from tests.chains.making import STORY, human, long_story, make_chain
 from tests.drafts.pages import send_form
+from tests.sessions_index.claude_store import make_session
 from tests.web.headers import missing_headers
 
 pytestmark = [pytest.mark.django_db]
@@ -105,9 +107,11 @@ def _world(chain: Chain, binned: Chain) -> World:
         "comment_id": begin(chain, author, NewThread(1, Thread.Kind.NODE, "s1.p2"), "Right").pk,
         "sign_off": _signed_off(binned, roles["owner"]), "certificate": _certified(chain, roles["editor"]),
         "notice_id": _notice(chain, author).pk, "filter_id": _saved_filter(roles["editor"]),
+        "session_id": make_session(roles["editor"].team).pk,
+        "webhook_id": Webhook.objects.create(team=roles["owner"].team, url="https://127.0.0.1:9/", events="version.saved").pk,
         **_kept(roles["editor"]), "position": 1,
         "bulk_id": _bulk_export(chain, roles["editor"]),
-        "label_id": set_label(chain, Given(1, "", "tag", "seen"), by=author).pk,
+        "label_id": set_label(chain, LabelChoice(1, "", "tag", "seen"), by=author).pk,
     }  # fmt: skip
     clients = {"anonymous": Client(), **{name: client_of(member) for name, member in people.items()}}
     for client in clients.values():

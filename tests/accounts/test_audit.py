@@ -14,10 +14,9 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client
 
 from chainviz.accounts.administration import create_owner, set_password
-from chainviz.accounts.audit.chain import check_all, first_fault
 from chainviz.accounts.audit.listing import csv_lines, entry_of
 from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.audit.record import record
+from chainviz.accounts.audit.record import check_all, first_fault, record
 from chainviz.accounts.models import Team
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token

@@ -11,7 +11,7 @@ from django.core import signing
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from chainviz.accounts import kept_form
+from chainviz.accounts import forms
 from chainviz.accounts.models import Team
 from chainviz.accounts.permissions import Role
 from chainviz.review.models import Comment
@@ -101,7 +101,7 @@ def test_a_long_text_is_sent_again_after_signing_in(client: Client) -> None:
 
 @pytest.mark.parametrize(("limit", "most"), [("LARGEST", 1000), ("MOST_KEPT", 100)])
 def test_what_is_too_large_to_be_kept_is_said(client: Client, monkeypatch: Any, limit: str, most: int) -> None:
-    monkeypatch.setattr(kept_form, limit, most)
+    monkeypatch.setattr(forms, limit, most)
     asked = client.post("/upload/", {"text": TYPED * 20, **token(client)})
     assert asked.status_code == 401
     page = asked.content.decode()

@@ -16,7 +16,7 @@ from django.test import Client
 
 from chainviz.accounts import throttle
 from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.invitations import invite
+from chainviz.accounts.members import invite
 from chainviz.accounts.models import Invitation, Membership, SignInAttempt, Team, User
 from chainviz.accounts.permissions import Role
 from chainviz.settings import OIDC_APPS, OIDC_MIDDLEWARE

@@ -95,5 +95,5 @@ def test_health_and_readiness(client: Client, monkeypatch: pytest.MonkeyPatch) -
     plan = SimpleNamespace(
         loader=SimpleNamespace(graph=SimpleNamespace(leaf_nodes=list)), migration_plan=lambda nodes: ["0009"]
     )
-    monkeypatch.setattr("chainviz.web.health.MigrationExecutor", lambda connection: plan)
+    monkeypatch.setattr("chainviz.web.views.MigrationExecutor", lambda connection: plan)
     assert [client.get(page).status_code for page in ("/healthz", "/readyz")] == [200, 503]

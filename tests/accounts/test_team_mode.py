@@ -19,7 +19,7 @@ from chainviz.accounts.tokens import create_token, find_token
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Comment, Label, Thread
 from chainviz.review.threads.writing import NewThread, begin, set_resolved
 from chainviz.store.models import Upload
@@ -212,7 +212,7 @@ def test_the_owner_of_local_mode_becomes_the_first_account(team_mode: Team, clie
     chain = make_chain(STORY)
     comment = begin(chain, local_owner(), NewThread(1, Thread.Kind.CHAIN), "So it is.")
     set_resolved(comment.thread, local_owner(), True)
-    set_label(chain, Given(1, "", "tag", "good"), by=local_owner())
+    set_label(chain, LabelChoice(1, "", "tag", "good"), by=local_owner())
     assert comment.author_name == "You"
 
     member = create_owner("Lin@example.org", "Lin Castro", PASSWORD, "Northfell support")

@@ -96,7 +96,7 @@ def test_a_token_is_revoked_by_its_person_only(team_mode: Team) -> None:
 @pytest.mark.parametrize("role", Role)
 def test_a_token_never_exceeds_the_role_of_its_person(team_mode: Team, role: Role) -> None:
     member = make_member(team_mode, "Ivo", role)
-    found = find_token(create_token(member, "all", ["read", "write", "export"], 30)[1])
+    found = find_token(create_token(member, "all", list(SCOPES), 30)[1])
     assert found is not None
     member.token = found
     assert member.permissions == PERMISSIONS[role] & frozenset().union(*SCOPES.values())

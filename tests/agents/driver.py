@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -33,14 +34,20 @@ def what_is_missing() -> str:
 
 
 def installed(package: str, version: str) -> Path:
-    """Return the `node_modules` with a package, from the cache or freshly installed by its name."""
-    folder = CACHE / f"{package.replace('/', '+')}@{version}"
-    if not folder.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=".part-", dir=CACHE))
-        options = ("--silent", "--no-fund", "--no-audit", "--ignore-scripts", "--fetch-retries", "5")
-        subprocess.run(["npm", "install", *options, f"{package}@{version}"], cwd=part, check=True, timeout=PATIENCE)
-        part.rename(folder)
+    """Return the `node_modules` with a package, from the cache or freshly installed by its name.
+
+    Processes that want the same package at once wait for the first of them.
+    """
+    name = f"{package.replace('/', '+')}@{version}"
+    folder = CACHE / name
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f".{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            part = Path(tempfile.mkdtemp(prefix=".part-", dir=CACHE))
+            options = ("--silent", "--no-fund", "--no-audit", "--ignore-scripts", "--fetch-retries", "5")
+            subprocess.run(["npm", "install", *options, f"{package}@{version}"], cwd=part, check=True, timeout=PATIENCE)
+            part.rename(folder)
     return folder / "node_modules"
 
 
@@ -59,6 +66,8 @@ class Run:
     faults: tuple[str, ...]
     """Why the model refused requests."""
     output: str
+    printed: str
+    """Of the output, what is not an error or a remark."""
 
     def has_said(self, text: str) -> bool:
         """Whether the last request holds a text."""
@@ -87,10 +96,10 @@ class Workplace:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
         self.home.mkdir(exist_ok=True)
-        return self._run(*self.agent.first, prompt)
+        return self.run(*self.agent.first, prompt)
 
     def resume(self, prompt: str) -> Run:
-        return self._run(*self.agent.resumed, prompt)
+        return self.run(*self.agent.resumed, prompt)
 
     def keep(self) -> None:
         """Keep the home as it is, for `restore`."""
@@ -100,7 +109,7 @@ class Workplace:
         shutil.rmtree(self.home)
         shutil.copytree(self.folder / "kept", self.home, symlinks=True)
 
-    def _run(self, *arguments: str) -> Run:
+    def run(self, *arguments: str) -> Run:
         log = self.folder / "requests.jsonl"
         log.write_text("")
         command = ["unshare", "-n", sys.executable, inside.__file__, str(PORT), str(log), *command_of(self.agent), *arguments]
@@ -110,7 +119,7 @@ class Workplace:
         )  # fmt: skip
         rows: list[dict[str, Any]] = [json.loads(line) for line in log.read_text().splitlines()]
         faults = tuple(row["fault"] for row in rows if row["fault"])
-        return Run(tuple(row["body"] for row in rows), faults, done.stdout + done.stderr)
+        return Run(tuple(row["body"] for row in rows), faults, done.stdout + done.stderr, done.stdout)
 
     def _environment(self) -> dict[str, str]:
         paths = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}

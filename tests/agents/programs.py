@@ -106,3 +106,31 @@ KIMI = Agent(
         "KIMI_CODE_NO_AUTO_UPDATE": "1",
     },
 )  # fmt: skip
+_OPENCODE = {
+    "provider": {
+        "local": {
+            "npm": "@ai-sdk/openai-compatible", "name": "local", "options": {"baseURL": f"{_URL}/v1", "apiKey": "none"},
+            "models": {"m": {"name": "m"}},
+        }
+    },
+    "model": "local/m", "small_model": "local/m", "share": "disabled", "autoupdate": False, "permission": {"bash": "allow"},
+}  # fmt: skip
+
+
+def _like_opencode(name: str, package: str, version: str, folder: str) -> Agent:
+    prefix = folder.upper()
+    return Agent(
+        name=name,
+        package=package,
+        version=version,
+        program=f"{package}/bin/{folder}",
+        first=("run",),
+        resumed=("run", "--continue"),
+        sessions=f".local/share/{folder}/{folder}.db",
+        environment={f"{prefix}_DISABLE_MODELS_FETCH": "1", f"{prefix}_DISABLE_AUTOUPDATE": "1", f"{prefix}_DISABLE_LSP_DOWNLOAD": "1"},
+        settings={f".config/{folder}/{folder}.json": json.dumps(_OPENCODE)},
+    )
+
+
+OPENCODE = _like_opencode("opencode", "opencode-linux-x64-baseline", "1.18.33", "opencode")
+KILO = _like_opencode("Kilo Code", "@kilocode/cli-linux-x64-baseline", "7.7.9", "kilo")

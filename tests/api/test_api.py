@@ -1,4 +1,4 @@
-"""The Python API: what the README shows, and that it gives the same bytes as the command line."""
+"""The Python API: what the help shows, and that it gives the same bytes as the command line."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_example_of_the_readme_runs(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_example_of_the_help_runs(file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.chdir(file.parent)
-    readme = (ROOT / "README.md").read_text()
-    (example,) = re.findall(r"```python\n(import chainviz\n.*?)```", readme, re.DOTALL)
-    exec(compile(example, "README.md", "exec"), {})
+    page = (ROOT / "chainviz/help/python.md").read_text()
+    (example,) = re.findall(r"```python\n(import chainviz\n.*?)```", page, re.DOTALL)
+    exec(compile(example, "python.md", "exec"), {})
     told = capsys.readouterr().out
     assert "run.json: openai_chat, 4 messages" in told
-    assert "error pending-call s1.p1.m0.c1 Message 2" in told
+    assert "error pending-call s1.p1.m0.c1 A message in pair 1.1" in told
     assert "answer" in told and "→" in told
     assert json.loads(Path("repaired.json").read_text())["model"] == "m-1"
     assert chainviz.load("anthropic.json")[0].format == "anthropic"

@@ -1,4 +1,4 @@
-"""The README's table of extension points, followed to the letter in a copy of the project: one dummy of each kind.
+"""The table of extension points in chainviz/help/extending.md, followed to the letter in a copy: one dummy of each kind.
 
 Each is a new file and an entry in the registry that the table names; then the command line has it.
 """
@@ -41,7 +41,7 @@ class Dummy(Format):
 '''
 PROVIDER = '''
 from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
+from chainviz.core.providers.rules import ALL_MODELS, Rule
 NEVER = Rule(
     "dummy-never", "error", "calls are not answered here", "https://example.org",
     models=ALL_MODELS, since="2026-01", checked="2026-11-27",
@@ -66,7 +66,7 @@ class Dummy:
         return Outcome((Splice(0, 1, (new,)),), (Decision("s1.h.m0", "say", options.word),))
 '''
 POLICY = '''
-from chainviz.core.operations.redact.policies.contract import Policy, Verdict
+from chainviz.core.operations.redact.policy import Policy, Verdict
 class Dummy(Policy):
     name, label = "dummy", "Dummy"
     def verdicts(self, candidates, history, options): return [Verdict(True, "the dummy says so") for _ in candidates]
@@ -78,7 +78,7 @@ class Dummy:
 '''
 COMPACTOR = '''
 from dataclasses import dataclass
-from chainviz.core.operations.compact.compactors.message_limit import MessageLimit
+from chainviz.core.operations.compact.compactor_types import MessageLimit
 @dataclass(frozen=True, slots=True)
 class Dummy(MessageLimit):
     type, label = "dummy", "Dummy"
@@ -101,8 +101,8 @@ CHAIN = [
 
 
 def table() -> Iterator[tuple[str, str, str, str]]:
-    """Kind, file, name of the registry and file of the registry, as the README says."""
-    section = (ROOT / "README.md").read_text().split("## Add a format", 1)[1].split("\n## ", 1)[0]
+    """Kind, file, name of the registry and file of the registry, as the help says."""
+    section = (ROOT / "chainviz/help/extending.md").read_text()
     yield from re.findall(r"^\| (\w[^|]*?) \| `([^`]+)`[^|]*\| in `(\w+)`, `([^`]+)` \|$", section, re.MULTILINE)
 
 
@@ -166,3 +166,11 @@ def test_a_new_operation_has_its_help_and_runs(copy: Path) -> None:
 def test_a_new_policy_writer_or_compactor_is_chosen_by_its_name(copy: Path, words: list[str], said: str) -> None:
     code, told = run(copy, "apply", *words)
     assert code == 0 and said in told, told
+
+
+def test_whole_examples_of_the_help_run() -> None:
+    page = (ROOT / "chainviz/help/extending.md").read_text()
+    examples = re.findall(r'^```python\n(""".*?)^```', page, re.MULTILINE | re.DOTALL)
+    assert len(examples) == 2, "a format and an operation"
+    for example in examples:
+        exec(compile(example, "extending.md", "exec"), {"__name__": "example"})

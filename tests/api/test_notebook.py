@@ -16,7 +16,7 @@ import chainviz
 from chainviz.api.tree_html import MOST_MESSAGES
 from tests.chains.making import STORY, ai, human, make_chain, result
 
-NOTEBOOK = Path(__file__).parent / "repair_a_chain.ipynb"
+FOLDER = Path(__file__).parent
 PAYLOAD = """<script>alert(1)</script><img src=x onerror=alert(1)>"><a href="javascript:alert(1)">"""
 ALLOWED = {"div", "p", "b", "i", "ul", "li", "pre", "span", "details", "summary"}
 
@@ -80,16 +80,40 @@ def test_nodes_are_called_as_on_the_page(client: Client) -> None:
     assert not re.search("completion|request-response", shown)
 
 
-def test_the_notebook_runs() -> None:
+def run_notebook(path: Path) -> list[Any]:
+    """Run the code of a notebook; return what its cells show."""
     names: dict[str, Any] = {}
     shown = []
-    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+    for cell in json.loads(path.read_text())["cells"]:
         if cell["cell_type"] != "code":
             continue
         *body, last = ast.parse("".join(cell["source"])).body
-        exec(compile(ast.Module(body, []), str(NOTEBOOK), "exec"), names)
+        exec(compile(ast.Module(body, []), str(path), "exec"), names)
         assert isinstance(last, ast.Expr)
-        shown.append(eval(compile(ast.Expression(last.value), str(NOTEBOOK), "eval"), names))
-    broken, problems, fixed = shown
+        shown.append(eval(compile(ast.Expression(last.value), str(path), "eval"), names))
+    return shown
+
+
+def test_the_notebook_runs() -> None:
+    broken, problems, fixed = run_notebook(FOLDER / "repair_a_chain.ipynb")
     assert problems and not [problem for problem in fixed.problems("anthropic") if problem.severity == "error"]
     assert "§1" in broken._repr_html_()
+
+
+def test_the_notebook_of_langchain_runs() -> None:
+    pytest.importorskip("langchain_core.messages", reason="langchain-core is not installed")
+    broken, problems, fixed, messages = run_notebook(FOLDER / "langchain_messages.ipynb")
+    assert problems and not fixed.problems("openai_chat") and len(messages) == len(broken) + 1
+    assert [message.type for message in messages] == ["human", "ai", "tool", "human"]
+
+
+def test_the_notebook_of_openai_agents_runs() -> None:
+    pytest.importorskip("agents", reason="openai-agents is not installed")
+    chain, problems, items = run_notebook(FOLDER / "openai_agents_messages.ipynb")
+    assert not problems and len(items) == 4 and len(json.dumps(items)) < chain.size
+
+
+def test_the_notebook_of_pydantic_ai_runs() -> None:
+    pytest.importorskip("pydantic_ai.messages", reason="pydantic-ai is not installed")
+    chain, problems, messages = run_notebook(FOLDER / "pydantic_ai_messages.ipynb")
+    assert not problems and len(messages) == len(chain) and "ghp_q7" in str(chain.messages) and "ghp_q7" not in str(messages)

@@ -25,9 +25,15 @@ OURS = {
 }  # fmt: skip
 """Names of columns whose values this program chooses: words, numbers, paths of nodes and digests."""
 OURS_OF = {
-    "store.Message.source", "store.Template.envelope", "store.Outline.listing", "store.Purge.reason", "store.Tombstone.reason",
+    "store.Message.source", "store.Template.envelope", "store.Outline.listing", "store.Derived.content", "store.Purge.reason",
+    "store.Tombstone.reason",
+    "sessions_index.Source.agent", "sessions_index.Session.agent", "sessions_index.Session.state", "sessions_index.Session.read_state",
+    "sessions_index.Session.provider", "sessions_index.Session.growth", "sessions_index.Session.ending",
+    "sessions_index.Session.unread_parts", "sessions_index.SessionProblem.rule",
     "accounts.User.last_name", "chains.Chain.part", "chains.Chain.usage", "drafts.SummaryRun.options", "drafts.Preset.options",
-    "drafts.SummaryPiece.usage", "bulk.BulkRow.facts", "chains.AuditFact.packed", "recipes.Recipe.purged_steps",
+    "drafts.SummaryPiece.usage", "webhooks.Webhook.events", "webhooks.Webhook.nonce", "webhooks.Delivery.event",
+    "webhooks.Delivery.message_id", "bulk.BulkRow.facts", "chains.AuditFact.packed",
+    "chains.Chain.provider", "recipes.Recipe.purged_steps",
 }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.review.models import MailChoice
+from chainviz.webhooks.models import Webhook
 from tests.accounts.people import client_of, make_member
 from tests.attacks import written
 from tests.attacks.transcripts import grafted, keyed, whole
@@ -73,12 +74,14 @@ def make_world(strings: Sequence[str], documents: Sequence[Path]) -> World:
     line = storable(line_of(strings))
     lin, mei = _people(line)
     client = client_of(lin)
+    webhook = Webhook.objects.create(team=lin.team, url=f"https://127.0.0.1:9/{line}"[:500], events=" ".join(Webhook.Event.values))
     chain, *others = _chains(client, lin, strings, documents)
     known: Known = {"chain_id": [chain.pk], "states": [each.pk for each in reversed(others)]}
     known |= _versions(client, chain, line) | _summaries(client, chain, line) | _arrivals(client, lin, strings, line)
     known |= written.review(chain, lin, mei, strings) | written.audit_entry(chain, lin.user, strings)
     known |= written.links(chain, lin, mei, line) | written.recipes(lin, strings, line) | written.bulk(lin, chain, strings)
     known |= {"binned": [_binned(client, line).pk], "filter_id": [SavedFilter.objects.get().pk]}
+    known |= {"webhook_id": [webhook.pk], "session_id": [written.index(lin, line)]}
     written.presets(lin.user, strings)
     run_waiting_jobs()
     chain.refresh_from_db()
@@ -107,7 +110,7 @@ def _chains(client: Client, lin: Membership, strings: Sequence[str], documents: 
     contents = [whole(strings), *(grafted(path, strings) for path in documents), keyed([line_of(strings)])]
     chains = [_uploaded(client, content) for content in contents]
     line = storable(line_of(strings))
-    Chain.objects.update(file_name=line)
+    Chain.objects.update(file_name=line, project=line)
     Chain.objects.filter(pk=chains[0].pk).update(title=line, titled_by=Chain.TitledBy.PERSON)
     LocalFile.objects.create(chain=chains[0], path=f"/nowhere/{line}", sentence=line)
     Folder.objects.create(team=lin.team, path=f"/nowhere/{line}", pattern=line)
@@ -137,7 +140,7 @@ def _versions(client: Client, chain: Chain, line: str) -> Known:
     _save(client, home, f"{home}edit/s1.h.m0?v=2", line, s1__h__m0__c0__text=line)
     _summarized(client, chain, line)
     client.post(f"{home}versions/3/restore/")
-    # no repair: a chain with unknown roles and parts is not fully read
+    # no repair: a message with an unknown part is not fully read
     _save(client, home, f"{home}edit/s2.h.m0?v=5", line, s2__h__m0__c0__text=f"{line} again")
     send_form(client, f"{home}edit/s1.h.m0?v=4", s1__h__m0__c1__text=line)
     summarized = Draft.objects.latest("pk")

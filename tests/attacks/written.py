@@ -11,17 +11,17 @@ from typing import Any
 from django.utils import timezone
 
 from chainviz.accounts.audit.record import record
-from chainviz.accounts.invitations import invite
+from chainviz.accounts.members import invite
 from chainviz.accounts.models import ApiToken, Invitation, Membership, User
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
 from chainviz.bulk.acts import act_named
+from chainviz.bulk.job import begin as begin_bulk
+from chainviz.bulk.job import start as start_bulk
 from chainviz.bulk.models import BulkRow
-from chainviz.bulk.services import begin as begin_bulk
-from chainviz.bulk.services import start as start_bulk
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
-from chainviz.chains.shares.links import make_link
+from chainviz.chains.shares.view import make_link
 from chainviz.core.operations.execute import get_operation
 from chainviz.core.recipes import make_step
 from chainviz.core.secrets import WordList as ListValue
@@ -32,13 +32,22 @@ from chainviz.jobs.tasks import run_job
 from chainviz.recipes.models import Recipe, WordList
 from chainviz.recipes.services import create, save_list
 from chainviz.review.certificates.services import begin as certify
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Comment, Label, Notice, Presence, SignOff, TeamRules, Thread, Verdict
-from chainviz.review.models.labels import LONGEST_TAG
-from chainviz.review.models.sign_off import LONGEST_RECIPIENT
+from chainviz.review.models.requests import LONGEST_RECIPIENT
+from chainviz.review.models.threads import LONGEST_TAG
 from chainviz.review.requests.services import ask, close, dismiss, give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin, reply, set_resolved
+from chainviz.sessions_index.models import (
+    Session,
+    SessionDay,
+    SessionError,
+    SessionProblem,
+    SessionRepeat,
+    SessionTool,
+    Source,
+)
 from tests.chains.making import ai, human, make_chain
 
 Known = dict[str, list[Any]]
@@ -64,7 +73,7 @@ def review(chain: Chain, lin: Membership, mei: Membership, strings: Sequence[str
     for kind in ("approve", "comment"):
         give_verdict(chain, 6, kind, line, by=mei.user)
     for tag in filter(None, (one_line(each, LONGEST_TAG) for each in strings)):
-        set_label(chain, Given(6, "s1.p1", "tag", tag), by=lin.user)
+        set_label(chain, LabelChoice(6, "s1.p1", "tag", tag), by=lin.user)
     rules = TeamRules.objects.create(team=chain.team, approvals=0, no_open_threads=False)
     signed = sign_off(chain, 6, by=lin)
     rules.delete()
@@ -99,6 +108,22 @@ def audit_entry(chain: Chain, lin: User, strings: Sequence[str]) -> Known:
     facts = {"rows": rows, "strategy": chain.title, "declined": 0, "replaced": list(strings)}
     record(chain.team, lin, "accounts:member", chain=chain.pk, member=chain.title, role=chain.title)
     return {"entry_id": [audit.note(chain, lin, "mask", facts, version=1).pk]}
+
+
+def index(lin: Membership, line: str) -> int:
+    """A session of a folder that is not there, as the index keeps it."""
+    source = Source.objects.create(team=lin.team, path=f"/nowhere/{line}", pattern=line, sentence=line)
+    words = {"title": line[:200], "project": line[:200], "model": line[:200], "parent": line[:200]}
+    row = Session.objects.create(
+        team=lin.team, source=source, path=f"/nowhere/{line}", key=line[:200], state="1:1", read_state="1:1", changed_at=timezone.now(),
+        health="failed", sentence=line, **words,
+    )  # fmt: skip
+    SessionDay.objects.create(session=row, day=timezone.now().date(), model=line[:200], calls=1, input=5)
+    SessionTool.objects.create(session=row, name=line[:200], calls=1)
+    SessionProblem.objects.create(session=row, place=0, rule="result-missing", count=1, text=line)
+    SessionError.objects.create(session=row, tool=line[:200], text=line[:200], count=1)
+    SessionRepeat.objects.create(session=row, tool=line[:200], arguments=line[:200], count=1, bytes=1)
+    return row.pk
 
 
 def links(chain: Chain, lin: Membership, mei: Membership, line: str) -> Known:

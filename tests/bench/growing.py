@@ -80,13 +80,13 @@ def edit(chain: Any) -> Any:
     """A draft with one step in the middle of the chain, as the edit form makes it."""
     from chainviz.core.operations.contract import Context
     from chainviz.core.operations.edit import Edit, EditOptions
-    from chainviz.store.content.chain import StoredChain
+    from chainviz.store.content.chain import chain_to_edit
     from chainviz.store.history.drafts import add_step, current, start_draft
     from chainviz.store.history.steps import NewStep
 
     draft = start_draft(_head(chain), author="bench")
     options = EditOptions(path=f"s{max(1, chain.sections // 2)}.h.m0", text="Another question, typed by hand.")
-    changes = Edit().run(StoredChain(current(draft)), options, Context()).changes
+    changes = Edit().run(chain_to_edit(current(draft)), options, Context()).changes
     add_step(draft, NewStep(changes, "edit", options.model_dump()))
     return draft
 

@@ -10,8 +10,9 @@ WORDS = ("retry", "clock", "budget", "patch", "file", "test", "shell", "module",
 MESSAGES_A_SECTION = 200
 
 
-def write_chain(path: Path, messages: int, section: int = MESSAGES_A_SECTION, seed: int = 7) -> Path:
-    """An OpenAI chat request of exactly `messages` messages; a human message opens every `section` of them."""
+def write_chain(path: Path, messages: int, section: int = MESSAGES_A_SECTION, seed: int = 7, result: int = 1150) -> Path:
+    """An OpenAI chat request of exactly `messages` messages; a human message opens every `section` of them. `result`: the
+    length of a tool result."""
     rng = random.Random(seed)
     paragraph = " ".join(rng.choice(WORDS) for _ in range(4000))
 
@@ -32,7 +33,7 @@ def write_chain(path: Path, messages: int, section: int = MESSAGES_A_SECTION, se
                 calls = [{"id": call, "type": "function", "function": function}]
                 message = {"role": "assistant", "content": text(200), "tool_calls": calls}
             elif call:
-                message = {"role": "tool", "tool_call_id": call, "content": text(1150)}
+                message = {"role": "tool", "tool_call_id": call, "content": text(result)}
                 call = ""
             else:
                 message = {"role": "assistant", "content": text(900)}

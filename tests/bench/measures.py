@@ -42,8 +42,14 @@ def slope(sizes: Sequence[int], values: Sequence[float]) -> float:
     return math.log(max(values[-1], 1e-9) / max(values[0], 1e-9)) / math.log(sizes[-1] / sizes[0])
 
 
+TABLES: list[dict[str, Any]] = []
+"""All tables of this run, for the JSON file."""
+
+
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    lines = [list(map(str, heads)), *[list(map(_cell, row)) for row in rows]]
+    values = [list(row) for row in rows]
+    TABLES.append({"title": title, "rows": [dict(zip(heads, row, strict=False)) for row in values]})
+    lines = [list(map(str, heads)), *[list(map(_cell, row)) for row in values]]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
     print(f"\n{title}")
     for line in lines:

@@ -10,6 +10,8 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,13 +29,7 @@ OBSERVE = """() => {
 
 
 def report(chains: dict[int, int], folder: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    env = {**os.environ, "CHAINVIZ_PORT": str(port)}
-    server = subprocess.Popen([sys.executable, "-m", "chainviz", "serve"], env=env, stdout=subprocess.DEVNULL)
-    try:
-        _wait(port)
+    with running_server() as port:
         floor = _first_byte(port, "/bin/")
         pages = {size: f"/c/{pk}/v/1/" for size, pk in chains.items()}
         first = {size: _first_byte(port, page) for size, page in pages.items()}
@@ -41,14 +37,27 @@ def report(chains: dict[int, int], folder: Path) -> None:
         rows = [
             [size, t * 1000, floor * 1000, t / smallest, *_in_browser(port, pages[size])] for size, t in first.items()
         ]
-    finally:
-        server.terminate()
-        server.wait()
     heads = ["messages", "TTFB ms", "floor: empty page", "ratio to smallest", "HTML kB gz", "JS+CSS kB gz"]
     heads += ["DOM", "most while scrolling", "LCP ms", "open node ms", "CLS"]
     table(
         "Opening a chain (goal: ratio 1.3, 60 + 60 kB, 1,400 nodes, LCP 1 s, interaction 100 ms, CLS 0.02)", heads, rows
     )
+
+
+@contextmanager
+def running_server() -> Iterator[int]:
+    """Start `chainviz serve` and yield its port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    env = {**os.environ, "CHAINVIZ_PORT": str(port)}
+    server = subprocess.Popen([sys.executable, "-m", "chainviz", "serve"], env=env, stdout=subprocess.DEVNULL)
+    try:
+        _wait(port)
+        yield port
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def _wait(port: int) -> None:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.tree import parse
 from chainviz.core.load import load_file
 from tests.bench.measures import cost, table
 

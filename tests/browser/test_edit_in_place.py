@@ -46,6 +46,7 @@ def test_a_node_is_edited_where_it_stands(page: Any, live_server: Any, chain: Ch
     page.set_viewport_size({**WIDE, "height": 1300})  # a form below the window's end would be scrolled to
     page.goto(f"{live_server.url}/c/{chain.pk}/v/1/at/s3.p1")
     expect(page.locator("#s3-p1")).to_have_attribute("aria-current", "true")
+    expect(page.locator("#s1-h-m0")).to_be_visible()  # rows before the window have come
     page.locator("#s2-p1 .node-body").click()
     for _ in ("s3", "s3.h.m0", "s3.p1"):
         page.keyboard.press("j")
@@ -99,7 +100,8 @@ def test_the_mark_of_a_change_lasts_and_z_undoes_it_on_the_page_of_an_operation(
     expect(page.locator("#s3-p1[data-changed][data-edited] .flag")).to_have_text("changed")
     page.reload()
     expect(page.locator("#s3-p1[data-changed] .flag")).to_have_text("changed")
-    page.get_by_role("link", name="Redact").click()
+    page.get_by_role("button", name="Shorten").click()
+    page.get_by_role("link", name="Redact tool results").click()
     expect(page.get_by_role("heading", name="Redact", exact=True)).to_be_visible()
     page.wait_for_load_state()
     page.keyboard.press("z")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,11 @@ from playwright.sync_api import expect
 from chainviz.accounts.models import local_member
 from chainviz.chains.folders import opening, scan
 from chainviz.chains.folders.choose_folders import watch
+from chainviz.sessions_index import services
+from chainviz.sessions_index.listing import list_source
+from chainviz.sessions_index.models import Session
 from tests.browser.test_page import PHONE, axe_violations_in_both_themes
+from tests.core.databases.opencode_database import add_message, add_part, create
 from tests.store.test_growth import session
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -98,6 +104,28 @@ def test_new_messages_come_behind_what_somebody_reads(page: Any, live_server: An
     assert "/v/2/at/" in page.url
     page.reload()
     expect(page.locator(".chain-total")).to_contain_text("15 messages")
+
+
+def test_messages_of_a_database_come_behind_what_somebody_reads(page: Any, live_server: Any, root: Path, tmp_path: Path) -> None:
+    store = tmp_path / "opencode.db"
+    create(store, 1)
+    source = services.choose_folder(local_member().team, str(store))
+    list_source(source)
+    row = Session.objects.get(source=source)
+    page.goto(f"{live_server.url}/sessions/{row.pk}/")
+    page.get_by_role("button", name="Open").click()
+    page.wait_for_url("**/c/**")
+    page.locator("[data-rows] > .node > .node-line").last.click()
+    before = page.evaluate(WHERE)
+    page.evaluate(WATCH_SHIFTS)
+    with closing(sqlite3.connect(store)) as connection:
+        message = add_message(connection, row.key, 90, {"role": "user"})
+        add_part(connection, row.key, message, 90, {"type": "text", "text": "And the tests?"})
+        connection.commit()
+    expect(page.get_by_role("status").filter(has_text="1 new message.")).to_be_visible()
+    expect(page.locator("[data-rows]")).to_contain_text("And the tests?")
+    assert page.evaluate(WHERE) == before
+    assert page.evaluate("shifted") <= 0.02
 
 
 def test_while_somebody_edits_a_newer_version_is_only_named(page: Any, live_server: Any, root: Path) -> None:

@@ -12,6 +12,7 @@ from chainviz.accounts.models import local_member
 from chainviz.chains.folders import opening
 from chainviz.chains.folders.choose_folders import watch
 from chainviz.chains.folders.opening import open_file
+from chainviz.chains.models import Chain
 from tests.browser.test_folders import WATCH_SHIFTS
 from tests.browser.test_page import PHONE, WIDE, axe_violations_in_both_themes
 from tests.chains.making import human, make_chain
@@ -46,8 +47,11 @@ def test_a_session_grows_in_its_row_and_new_chains_wait(page: Any, live_server: 
     row.locator("[id$=-open]").focus()
     held = page.evaluate(HELD)
     page.evaluate(WATCH_SHIFTS)
+    expect(row.locator(".of-tokens")).to_have_text("7")
     (root / "run-11.jsonl").write_bytes(session(5, "task 11"))
-    expect(row).to_contain_text("v2")
+    expect(row.locator(".of-tokens")).to_have_text("14")
+    expect(row.locator(".of-tokens")).to_be_visible()
+    assert Chain.objects.get(title="task 11 0").version == 2
     make_chain([human("Above all")])
     news = page.get_by_role("status").filter(has_text="1 new chain")
     expect(news).to_be_visible()

@@ -10,11 +10,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from chainviz.accounts.invitations import invite
+from chainviz.accounts.members import invite
 from chainviz.accounts.models import Membership, local_member
 from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Presence, Thread
 from chainviz.review.requests.services import ask, give_verdict
 from chainviz.review.sign_off.services import sign_off
@@ -33,7 +33,7 @@ def _reviewed(owner: Membership) -> Chain:
     give_verdict(chain, 1, "approve", "Fine", by=mei.user)
     sign_off(chain, 1, by=owner)
     give_verdict(chain, 1, "changes", "One name is left", by=mei.user)
-    set_label(chain, Given(1, "s1.p1", "rating", "4"), by=mei.user)
+    set_label(chain, LabelChoice(1, "s1.p1", "rating", "4"), by=mei.user)
     begin(chain, mei.user, NewThread(1, Thread.Kind.CHAIN), "@lin is this a name?")
     Presence.objects.create(chain=chain, person=mei.user, version=1, seen_at=timezone.now() + timedelta(hours=1))
     return chain
@@ -89,8 +89,9 @@ def test_a_review_beside_the_chain(page: Any, live_server: Any, settings: Any, t
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.locator("#s1-p1[aria-current]").wait_for()
-    assert page.locator(".toolbar").bounding_box()["height"] < 50, "one line"
-    page.get_by_role("link", name="Review", exact=True).click()
+    assert page.locator(".chain-bar").bounding_box()["height"] < 60, "one line"
+    page.get_by_role("button", name="Review", exact=True).first.click()
+    page.locator("[data-review-link]").click()
     expect(page.locator("[data-panel]")).to_contain_text("0 of 3 sections viewed")
     assert axe_violations(page) == []
     page.wait_for_load_state()

@@ -14,13 +14,13 @@ from django.test import Client
 
 from chainviz.accounts.models import Membership, local_member, local_owner
 from chainviz.accounts.permissions import Role
-from chainviz.bulk import services
+from chainviz.bulk import job as services
 from chainviz.bulk.acts import act_named
 from chainviz.bulk.job import run_rows
 from chainviz.bulk.models import BulkRow, BulkRun
 from chainviz.chains.models import Chain
 from chainviz.core.operations.compact import CompactOptions
-from chainviz.core.operations.compact.strategy_json import print_strategy
+from chainviz.core.operations.compact.strategy import print_strategy
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations import recipe
 from chainviz.drafts.operations.presets import save_preset

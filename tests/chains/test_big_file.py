@@ -46,7 +46,7 @@ class Person:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.cookies: dict[str, str] = {}
-        page = self.ask("GET", "/")[2]
+        page = self.ask("GET", "/?page=1")[2]
         token = re.search(rb'name="csrfmiddlewaretoken" value="(\w+)"', page)
         assert token
         self.token = token[1].decode()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains.explorer.overview import growth
-from chainviz.chains.explorer.overview.growth import growth_of
+from chainviz.chains.explorer import overview
+from chainviz.chains.explorer.overview import growth_of, turn_points
 from chainviz.chains.models import Chain
 from chainviz.chains.render.drawings.growth import GrowthLines, growth_svg
 from chainviz.store.content.chain import StoredChain
@@ -45,7 +45,7 @@ def test_the_facts_of_a_chain_stand_beside_it_until_a_node_is_selected() -> None
     said = words(inspector(chain))
     assert "This chain no node selected" in said
     assert "Messages 10 Pairs 4" in said
-    assert "1 error" in said and "OpenAI Chat Completions:" in said
+    assert "OpenAI: 1 error" in said and "Structure: 1 problem" in said
     assert "2 tools · 3 calls" in said
     assert "This transcript records no tokens." in said
     assert "This chain" not in words(inspector(chain, "v/1/at/s1.p1"))
@@ -91,22 +91,22 @@ def test_a_chain_of_one_turn_does_not_grow(messages: list[dict[str, Any]]) -> No
 
 def test_a_long_chain_is_drawn_from_sums_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = make_chain([human("go"), *(message for n in range(1_000) for message in turn(n, 1_000 + n))])
-    whole = growth_of(stored(chain), WINDOW)
-    monkeypatch.setattr(growth, "MOST_ROWS", 0)
+    whole, turns = growth_of(stored(chain), WINDOW), turn_points(stored(chain))
+    monkeypatch.setattr(overview, "MOST_ROWS", 0)
     sums = growth_of(stored(chain), WINDOW)
     assert whole is not None and sums is not None and sums.is_mean
-    assert len(whole.drawn()) <= growth.MOST_POINTS + 1
+    assert len(whole.points) <= overview.MOST_POINTS + 1
     assert len(sums.points) < 10
     for point in sums.points:
-        assert point.stored == whole.points[point.turn - 1].stored
-    assert sums.points[-1].turn == whole.points[-1].turn == 1_000
+        assert point.stored == turns[point.turn - 1].stored
+    assert sums.turns == whole.turns == 1_000
     assert "(mean)" in inspector(chain)
 
 
 def test_the_turn_at_which_a_long_chain_passes_the_window_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = make_chain([human("go"), *(message for n in range(600) for message in turn(n, 1_000, "word " * 40)), ai("done")])
     whole = growth_of(stored(chain), 20_000)
-    monkeypatch.setattr(growth, "MOST_ROWS", 0)
+    monkeypatch.setattr(overview, "MOST_ROWS", 0)
     sums = growth_of(stored(chain), 20_000)
     assert whole is not None and sums is not None and whole.passing is not None
     assert sums.passing == whole.passing

@@ -13,7 +13,7 @@ from chainviz.accounts.models import local_member
 from chainviz.chains.folders.choose_folders import watch
 from chainviz.chains.models import Chain, LocalFile
 from chainviz.chains.uploads import arrivals
-from chainviz.core.documents.compressed import zstd
+from chainviz.core.documents.packed_files import zstd
 from chainviz.jobs.models import Job
 from chainviz.store.models import Upload, Version
 from chainviz.store.transfer.exports import export

@@ -41,7 +41,7 @@ def chain(monkeypatch: pytest.MonkeyPatch) -> Chain:
     add_step(draft, NewStep(changes, "edit"))
     head_moved(chain, save(draft, author="me"), local_member().user)
     monkeypatch.setattr(compare, "MOST_STRETCHES", 20)
-    compare._kept.cache_clear()
+    compare._cached_groups.cache_clear()
     return chain
 
 
@@ -52,7 +52,7 @@ def groups_of(chain: Chain) -> Any:
 
 def test_a_job_compares_and_the_page_shows_what_it_found(client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = groups_of(chain)
-    compare._kept.cache_clear()
+    compare._cached_groups.cache_clear()
     page = f"/c/{chain.pk}/diff/1..2/"
     for _ in range(2):
         answer = client.get(page)
@@ -64,7 +64,7 @@ def test_a_job_compares_and_the_page_shows_what_it_found(client: Client, chain: 
     monkeypatch.setattr(compare, "diff_chains", None)  # nothing is compared again, in no process
     answer = client.get(page)
     assert answer.status_code == 200 and f"{CHANGES} changes" in answer.content.decode()
-    compare._kept.cache_clear()
+    compare._cached_groups.cache_clear()
     found = groups_of(chain)
     assert (found.groups, found.before, found.after, found.notes) == (
         expected.groups, expected.before, expected.after, expected.notes,

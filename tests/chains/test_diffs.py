@@ -8,16 +8,13 @@ from typing import Any
 
 import pytest
 from django.http import Http404
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.chains.diff.address import Asked, query
-from chainviz.chains.diff.compare import compare
-from chainviz.chains.diff.compared import Compared
-from chainviz.chains.diff.equal_stretches import equal_stretches
-from chainviz.chains.diff.folds import fold_answer
-from chainviz.chains.diff.measures import measures
-from chainviz.chains.diff.page import diff_view
+from chainviz.chains.diff.address import DiffQuery, query
+from chainviz.chains.diff.compare import Compared, compare, equal_stretches
+from chainviz.chains.diff.groups import fold_answer
+from chainviz.chains.diff.page import diff_view, measures
 from chainviz.core.chain.chain import MemoryChain, Splice
 from chainviz.core.chain.messages import Message, Text
 from chainviz.core.chain.paths import Path
@@ -29,6 +26,7 @@ from chainviz.store.history.drafts import add_step, start_draft
 from chainviz.store.history.steps import NewStep
 from chainviz.store.models import Version
 from tests.chains.making import ai, human, make_chain
+from tests.examples import examples
 
 
 class Links:
@@ -76,32 +74,32 @@ def test_every_change_is_on_one_page_and_pages_are_small() -> None:
     texts = [f"answer {number}\n" + "same\n" * 5 + f"tail {number}" for number in range(300)]
     both = compared(texts, [text.replace("answer", "reply") if i % 2 else text for i, text in enumerate(texts)])
     seen: list[int] = []
-    asked = Asked()
+    asked = DiffQuery()
     while True:
         view = diff_view(both, asked)
         seen += changes_on(view.html)
         assert elements(view.html) <= 1100
         if not view.next_href:
             break
-        asked = Asked(start=int(re.findall(r"from=(\d+)", view.next_href)[0]))
+        asked = DiffQuery(start=int(re.findall(r"from=(\d+)", view.next_href)[0]))
     assert seen == list(range(1, view.total + 1)) and view.total == 150
 
 
 def test_pages_backwards_end_where_they_are_asked_to() -> None:
     both = compared([str(i) for i in range(400)], [f"{i}!" for i in range(400)])
-    view = diff_view(both, Asked(until=200))
+    view = diff_view(both, DiffQuery(until=200))
     assert changes_on(view.html)[-1] == 200
     assert f"until={changes_on(view.html)[0] - 1}" in view.previous_href
 
 
 def test_markup_in_texts_is_text() -> None:
-    html = diff_view(compared(["<script>1</script>\u202e"], ["<script>2</script>\x00"]), Asked()).html
+    html = diff_view(compared(["<script>1</script>\u202e"], ["<script>2</script>\x00"]), DiffQuery()).html
     assert "<script" not in html and "&lt;script&gt;" in html
     assert "⟦U+202E⟧" in html and "␀" in html
 
 
 def test_a_long_line_says_what_it_leaves_out() -> None:
-    html = diff_view(compared(["x" * 9000 + " a"], ["x" * 9000 + " b"]), Asked()).html
+    html = diff_view(compared(["x" * 9000 + " a"], ["x" * 9000 + " b"]), DiffQuery()).html
     assert re.search(r"… [\d,]+ characters …", html)
 
 
@@ -110,7 +108,7 @@ def test_all_lines_of_a_long_text_can_be_reached() -> None:
     both = compared([old], [old.replace("line", "row")])
     row, seen = 0, []
     while True:
-        view = diff_view(both, Asked(change=1, row=row))
+        view = diff_view(both, DiffQuery(change=1, row=row))
         assert elements(view.html) <= 1100
         seen += re.findall(r"row</ins> (\d+)", view.html)
         links = re.findall(r'<a class="diff-more" href="[^"]*?(?:row=(\d+))?"><svg[^>]*><use[^>]*></svg>([^<]*)<', view.html)
@@ -125,15 +123,15 @@ def test_all_lines_of_a_long_text_can_be_reached() -> None:
 def test_an_unchanged_run_unfolds_row_by_row() -> None:
     texts = [str(number) for number in range(200)]
     both = compared(texts, [*texts, "more"])
-    html = fold_answer(both, Asked(fold=0)).content.decode()
+    html = fold_answer(both, DiffQuery(fold=0)).content.decode()
     assert "/after/s1.p1" in html and "more messages" in html
     with pytest.raises(Http404):
-        fold_answer(both, Asked(fold=3))
+        fold_answer(both, DiffQuery(fold=3))
 
 
 @pytest.mark.parametrize("scope", ["", "mine-"])
 def test_two_comparisons_of_one_page_have_ids_of_their_own(scope: str) -> None:
-    html = diff_view(compared(["a"], ["b"]), replace(Asked(), scope=scope)).html
+    html = diff_view(compared(["a"], ["b"]), replace(DiffQuery(), scope=scope)).html
     assert f'id="{scope}change-1"' in html
 
 
@@ -144,7 +142,7 @@ def messages_of(pieces: list[Piece]) -> list[tuple[int, int]]:
     return [(run, start + i) for run, start, length in pieces for i in range(length)]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(PIECES, PIECES)
 def test_equal_stretches_are_equal_and_rise(old: list[Piece], new: list[Piece]) -> None:
     a, b = messages_of(old), messages_of(new)
@@ -184,9 +182,9 @@ def test_changes_all_over_a_long_chain_are_compared_with_few_queries(django_asse
 def test_folded_lines_of_a_text_unfold_in_their_place() -> None:
     old = "\n".join(str(n) for n in range(300))
     both = compared([old], [old.replace("298", "x")])
-    assert 'hx-get="/diff/?change=1&amp;lines=295"' in diff_view(both, Asked()).html
-    found = fold_answer(both, Asked(change=1, row=0, lines=295)).content.decode()
+    assert 'hx-get="/diff/?change=1&amp;lines=295"' in diff_view(both, DiffQuery()).html
+    found = fold_answer(both, DiffQuery(change=1, row=0, lines=295)).content.decode()
     numbers = re.findall(r'data-n="(\d+)" data-twin', found)
     assert numbers == [str(n) for n in range(1, 101)]
     assert "… 195 unchanged lines" in found and "lines=195" in found and "row=100" in found
-    assert fold_answer(both, Asked(change=1, text=7, lines=3)).content == b""
+    assert fold_answer(both, DiffQuery(change=1, text=7, lines=3)).content == b""

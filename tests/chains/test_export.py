@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
 
 from chainviz.accounts.models import local_member
 from chainviz.chains.exports import choices
-from chainviz.chains.exports.joined_document import merged
+from chainviz.chains.exports.documents import merged
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer
 from chainviz.core.documents.source import open_source
@@ -50,7 +51,9 @@ def page(chain: Chain, query: str = "", status: int = 200) -> str:
 @pytest.mark.parametrize("format", WRITTEN, ids=lambda format: format.name)
 def test_a_chain_is_written_in_any_format(format: Any) -> None:
     chain = make_chain(STORY)
-    assert f"to={format.name}" in page(chain)
+    is_own = format.name == chain.format
+    for typed in (format.name, format.label.upper()):
+        assert (f"?scope=chain&amp;to={format.name}" in page(chain, urlencode({"to": typed})).partition('id="conversion"')[2]) is not is_own
     again = load_file(download(chain, f"scope=chain&to={format.name}"), format.name)[0]
     assert again.format == format.name
     if format.name != "raw":
@@ -76,6 +79,22 @@ def test_fields_that_are_too_long_to_be_looked_at_are_told(monkeypatch: pytest.M
     shown = page(make_chain_of(json.dumps({"model": "gpt" * 20, "messages": STORY}).encode()), "to=anthropic")
     assert "Fields beside the messages are left out; they are too long to list." in shown
     assert "will be written without a check" in shown
+
+
+def test_a_search_lists_the_formats_that_match() -> None:
+    chain = make_chain(STORY)
+    several = page(chain, "to=gemini%20session")
+    assert "?scope=chain&amp;to=gemini_cli" in several, "one format matches all words"
+    several = page(chain, "to=state")
+    assert "formats match “state”" in several and 'href="?to=goaitools_state"' in several
+    assert "No format matches “&lt;b&gt;”." in page(chain, "to=%3Cb%3E")
+    fragment = Client().get(f"/c/{chain.pk}/v/1/export?to=anthropic", headers={"HX-Request": "true", "HX-Target": "conversion"})
+    assert "Anthropic Messages: 1 error" in fragment.content.decode() and "<main" not in fragment.content.decode()
+
+
+def test_a_data_set_is_one_line_for_fine_tuning() -> None:
+    line = download(make_chain(STORY), "scope=training")
+    assert line.count(b"\n") == 1 and list(json.loads(line)) == ["messages"]
 
 
 def test_an_unknown_format_is_a_sentence() -> None:

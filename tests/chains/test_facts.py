@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains.facts import FACTS, price_edition
 from chainviz.chains.fsck import fsck_library
 from chainviz.chains.library.columns import COLUMNS, FIRST_SHOWN
 from chainviz.chains.models import Chain, ColumnChoice
-from chainviz.chains.versions.judge_again import start_if_needed
+from chainviz.chains.usage import FACTS, price_edition
+from chainviz.chains.versions.heads import start_if_needed
 from chainviz.jobs.worker import run_waiting_jobs
 from tests.chains.making import make_chain
 
@@ -60,9 +60,11 @@ def test_facts_are_stored_and_shown(run: Chain) -> None:
     assert (run.model, run.tools, run.calls, run.tool_errors) == ("claude-sonnet-4-5", [["Read", 2], ["Bash", 1]], 3, 0)
     assert run.began_at is not None and run.began_at.isoformat() == "2025-03-05T12:00:00+00:00"
     assert (run.duration, run.cost) == (38 * 60_000, 3_750)
+    Client().post("/columns/", {"column": [column.name for column in COLUMNS]})
     row = page("/")
-    for text in ("Read", "Bash", "claude-sonnet-4-5", "1.0k in · 50 out 20 reasoning", "under $0.01", "38 min"):
+    for text in ("Read", "Bash", "claude-sonnet-4-5", "1.1k", "under $0.01", "38 min"):
         assert text in row
+    assert 'title="1.0k in, 50 out · 20 reasoning"' in Client().get("/").content.decode()
     assert "38 min" in page(f"/c/{run.pk}/v/1/")
     node = page(f"/c/{run.pk}/v/1/inspect/s1.p1")
     assert "First message 5 Mar 2025, 12:01 UTC" in node and "Duration 37 min" in node
@@ -72,7 +74,7 @@ def test_nothing_recorded_is_a_dash_and_an_estimate(run: Chain) -> None:
     silent = make_chain(SILENT, "silent.json")
     assert (silent.began_at, silent.duration, silent.cost, silent.tokens) == (None, None, None, None)
     assert {"orphan-result", "anthropic:result-without-call"} <= set(silent.rules_broken)
-    assert "estimate" in page("/")
+    assert 'title="estimate"><span>≈ ' in Client().get("/").content.decode()
 
 
 @pytest.mark.parametrize("column", [column.name for column in COLUMNS])

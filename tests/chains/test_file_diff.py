@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains.diff.files import compare_files, file_page
+from chainviz.chains.diff import files
 from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
@@ -57,7 +57,7 @@ def test_hostile_text_stays_text(client: Client) -> None:
 
 
 def test_every_line_is_on_exactly_one_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_page, "MOST_ELEMENTS", 60)
+    monkeypatch.setattr(files, "MOST_ELEMENTS", 60)
     address = compare(client, document([str(i) for i in range(40)]), document([f"{i}!" for i in range(40)]))
     seen, href = [], f"{address}?view=file&line=0-0"
     while href:
@@ -69,7 +69,7 @@ def test_every_line_is_on_exactly_one_page(client: Client, monkeypatch: pytest.M
 
 
 def test_every_change_is_on_exactly_one_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_page, "MOST_ELEMENTS", 60)
+    monkeypatch.setattr(files, "MOST_ELEMENTS", 60)
     address = compare(client, document([str(i) for i in range(40)]), document([f"{i}!" for i in range(40)]))
     seen, href = [], f"{address}?view=file"
     while href:
@@ -81,7 +81,7 @@ def test_every_change_is_on_exactly_one_page(client: Client, monkeypatch: pytest
 
 
 def test_a_long_change_leads_to_its_rest(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_page, "OF_A_CHANGE", 20)
+    monkeypatch.setattr(files, "OF_A_CHANGE", 20)
     address = compare(client, document(["a"]), document(["a", *(str(i) for i in range(30))]))
     found = page(client, f"{address}?view=file")
     rest = re.search(r'href="([^"]+)">.{0,200}Show the rest of this change', found)
@@ -103,8 +103,8 @@ def test_equal_files(client: Client) -> None:
 
 
 def test_long_files_are_compared_by_a_job(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare_files, "MOST_COMPARED", 2)
-    compare_files._kept.cache_clear()
+    monkeypatch.setattr(files, "MOST_COMPARED", 2)
+    files._cached_diff.cache_clear()
     address = compare(client, document(["a", "secret"]), document(["b", "secret"])) + "?view=file"
     assert client.get(address).status_code == 202
     run_waiting_jobs()
@@ -113,7 +113,7 @@ def test_long_files_are_compared_by_a_job(client: Client, monkeypatch: pytest.Mo
 
 
 def test_a_fold_unfolds_in_its_place(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_page, "LINES_UNFOLDED", 20)
+    monkeypatch.setattr(files, "LINES_UNFOLDED", 20)
     answers = [str(i) for i in range(40)]
     address = compare(client, document(answers), document([*answers[:-1], "x"]))
     seen, href = [], f"{address}?view=file"

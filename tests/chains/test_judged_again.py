@@ -9,13 +9,13 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
-from chainviz.chains.versions.judge_again import start_if_needed
+from chainviz.chains.versions.heads import start_if_needed
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.store.history.versions import head_of
 from chainviz.store.models import History, Outline
 from chainviz.store.outline import build
-from chainviz.store.outline.edition import RULES
+from chainviz.store.outline.edition import RULES_EDITION
 from tests.chains.files import send
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def upload(client: Client, messages: object) -> Chain:
 def test_every_page_says_what_was_not_fully_checked(client: Client) -> None:
     chain = upload(client, HOLOGRAM)
     # the filter offers every verdict
-    library = re.sub(r'(?s)name="verdict">.*?</select>', "", client.get("/").content.decode())
+    library = re.sub(r"(?s)<select.*?</select>|<nav.*?</nav>", "", client.get("/").content.decode())
     assert "not fully checked" in library and "accepted" not in library
     for address in (f"/c/{chain.pk}/v/1/", f"/c/{chain.pk}/v/1/inspect/s1.h.m0"):
         assert "not fully checked" in client.get(address).content.decode()
@@ -41,8 +41,9 @@ def test_chains_are_judged_again_when_the_rules_change(client: Client) -> None:
     said = {"role": "user", "content": "hi"}
     chain = upload(client, [said, {"role": "assistant", "tool_calls": [open_call]}, said])
     assert chain.verdicts["openai-chat"][0] == 1
-    Chain.objects.update(rules=RULES - 1, verdicts={})
-    Outline.objects.update(rules=RULES - 1)
+    Chain.objects.update(rules=RULES_EDITION - 1, verdicts={})
+    Outline.objects.update(rules=RULES_EDITION - 1)
+    client.post("/columns/", {"column": ["verdicts"]})
     assert "being checked again" in client.get("/").content.decode()
 
     assert start_if_needed() is not None
@@ -52,7 +53,7 @@ def test_chains_are_judged_again_when_the_rules_change(client: Client) -> None:
     job = Job.objects.get(function="judge-again")
     assert (job.state, job.result) == ("done", 1)
     chain.refresh_from_db()
-    assert (chain.rules, chain.verdicts["openai-chat"][0]) == (RULES, 1)
+    assert (chain.rules, chain.verdicts["openai-chat"][0]) == (RULES_EDITION, 1)
     assert start_if_needed() is None
 
 
@@ -81,7 +82,7 @@ def test_a_pasted_error_leads_to_its_node_and_its_fix(client: Client) -> None:
 def outdated(client: Client, monkeypatch: pytest.MonkeyPatch) -> Chain:
     """A chain that is too large to be checked again while a page is made."""
     chain = upload(client, [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}] * 3)
-    Outline.objects.update(rules=RULES - 1)
+    Outline.objects.update(rules=RULES_EDITION - 1)
     monkeypatch.setattr(build, "MESSAGES_AT_ONCE", 5)
     return chain
 
@@ -94,7 +95,7 @@ def test_the_outline_of_a_large_chain_is_rebuilt_by_a_job(client: Client, outdat
         assert "being checked with the current rules" in answer.content.decode()
     fragment = client.get(f"{page}rows?from=s1", headers={"HX-Request": "true"})
     assert (fragment.status_code, fragment["HX-Refresh"]) == (204, "true")
-    assert not Outline.objects.filter(rules=RULES).exists()
+    assert not Outline.objects.filter(rules=RULES_EDITION).exists()
 
     run_waiting_jobs()
     assert Job.objects.get(function="rebuild-outline").state == "done"
@@ -105,7 +106,7 @@ def test_the_outline_of_a_large_chain_is_rebuilt_by_a_job(client: Client, outdat
 def test_what_a_form_sends_does_not_wait_for_that_job(client: Client, outdated: Chain) -> None:
     sent = {"seen": "v1", "act": "save", "role": "human", "part-0": "Hi again"}
     assert client.post(f"/c/{outdated.pk}/edit/s1.h.m0?v=1", sent).status_code < 500
-    assert Outline.objects.filter(rules=RULES).exists()
+    assert Outline.objects.filter(rules=RULES_EDITION).exists()
     assert not Job.objects.filter(function="rebuild-outline").exists()
 
 
@@ -119,4 +120,4 @@ def test_a_job_that_failed_is_not_started_for_ever(client: Client, outdated: Cha
 
 def test_outside_of_a_page_the_outline_is_rebuilt_at_once(outdated: Chain) -> None:
     snapshot = head_of(History(pk=outdated.history)).snapshot
-    assert build.outline_of(snapshot).rules == RULES
+    assert build.outline_of(snapshot).rules == RULES_EDITION

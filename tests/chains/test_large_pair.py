@@ -19,8 +19,8 @@ from chainviz.store.history.steps import NewStep
 from chainviz.store.history.versions import head_of
 from chainviz.store.models import History
 from chainviz.store.outline.build import compute
-from chainviz.store.outline.folding import LISTED
-from chainviz.store.query.problems import Wanted, problems
+from chainviz.store.outline.rules.problem_rules import LISTED
+from chainviz.store.query.problems import ProblemFilter, problems
 from tests.chains.making import ai, human, make_chain, result
 
 pytestmark = pytest.mark.django_db
@@ -91,12 +91,12 @@ def test_every_message_of_a_pair_can_be_reached(client: Client, one_call: Chain)
 
 def test_equal_problems_are_counted_exactly(client: Client, one_call: Chain) -> None:
     stored = StoredChain(head_of(History(pk=one_call.history)).snapshot)
-    found = problems(stored, wanted=Wanted(""))
+    found = problems(stored, wanted=ProblemFilter(""))
     assert found.total == MEMBERS - 1
     assert len(found.problems) == LISTED
     assert sum(1 + problem.alike for problem in found.problems) == MEMBERS - 1
     page = client.get(f"/c/{one_call.pk}/v/1/problems").content.decode()
-    assert f"{MEMBERS - 1 - LISTED:,} more like this in s1.p1" in page
+    assert f"{MEMBERS - 1 - LISTED:,} more like this in 1.1" in page
 
 
 def test_an_edit_counts_them_as_a_new_outline_does(one_call: Chain) -> None:
@@ -105,4 +105,4 @@ def test_an_edit_counts_them_as_a_new_outline_does(one_call: Chain) -> None:
     stored = StoredChain(current(draft))
     rebuilt, _ = compute(current(draft))
     assert stored.outline.listing == rebuilt
-    assert problems(stored, Path(1), wanted=Wanted("")).total == MEMBERS - 201
+    assert problems(stored, Path(1), wanted=ProblemFilter("")).total == MEMBERS - 201

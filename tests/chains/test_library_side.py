@@ -21,7 +21,7 @@ from tests.drafts.pages import send_form
 from tests.store.test_growth import session
 
 pytestmark = pytest.mark.django_db
-ALWAYS = ["All chains", "Parse a text", "Secrets", "Bulk reports", "Recipes"]
+ALWAYS = ["All chains", "Needs fixing", "Parse a text", "Secrets", "Bulk reports", "Recipes"]
 
 
 PLACE = re.compile(r'<a href="([^"]*)"([^>]*)>.*?<span[^>]*>(?:<bdi>)?([^<]*)(?:</bdi>)?</span>(?:<span[^>]*>([^<]*)</span>)?</a>')
@@ -73,7 +73,7 @@ def test_the_place_that_is_shown_is_marked_also_after_a_search(client: Client) -
 
 @pytest.mark.parametrize(
     ("role", "more"),
-    [(Role.VIEWER, []), (Role.EDITOR, ["Open drafts", "Bin"]), (Role.OWNER, ["Open drafts", "Folders", "/srv/runs", "Bin"])],
+    [(Role.VIEWER, []), (Role.EDITOR, ["Open drafts", "Bin"]), (Role.OWNER, ["Open drafts", "Folders", "/srv/runs", "Bin", "Overview"])],
 )
 def test_a_role_sees_what_it_may_use(
     team_mode: Team, settings: Any, role: Role, more: list[str]  # noqa: F811
@@ -93,5 +93,5 @@ def test_the_page_of_many_chains_folders_and_drafts_costs_few_statements(
     load_samples()
     for chain in Chain.objects.all():
         send_form(client, f"/c/{chain.pk}/edit/s1.h.m0?v=1", s1__h__m0__c0__text="Another question")
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(27):
         client.get("/")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,13 @@ from django.test import Client
 from chainviz.accounts.models import local_member
 from chainviz.chains.models import Chain, LocalFile
 from chainviz.chains.uploads import staging
-from chainviz.chains.uploads.file_growth import Outcome
-from chainviz.chains.uploads.local_files import take_file
+from chainviz.chains.uploads.local_files import Outcome, take_file
 from chainviz.core.errors import DocumentError
 from chainviz.store.fsck import fsck
 from chainviz.store.models import Version
 from chainviz.store.transfer.exports import export
 from tests.chains.files import HELLO, chat, lines
+from tests.core.databases.opencode_database import add_message, add_part, create
 from tests.drafts.pages import send_form
 from tests.store.test_growth import session
 
@@ -170,3 +172,50 @@ def _can_read(path: Path) -> bool:
         return bool(path.read_bytes())
     except OSError:
         return False
+
+
+def add_answer(connection: sqlite3.Connection, number: int) -> None:
+    id = f"ses_{number:04d}"
+    message = add_message(connection, id, 9, {"role": "assistant", "modelID": "m", "providerID": "local"})
+    add_part(connection, id, message, 9, {"type": "text", "text": "One more was found."})
+    connection.commit()
+
+
+def test_each_session_of_a_database_is_a_chain_that_grows_by_what_the_log_holds(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    create(path, 3)
+    with closing(sqlite3.connect(path)) as agent:
+        add_answer(agent, 1)
+        assert path.with_name("opencode.db-wal").stat().st_size
+        found = take_file(local_member(), path).followed
+        assert [(each.outcome, each.chain.messages) for each in found] == [(Outcome.ADDED, count) for count in (4, 5, 4)]
+        titles = {file.path.rpartition("#")[2]: file.chain.title for file in LocalFile.objects.select_related("chain")}
+        assert titles == {f"ses_{number:04d}": f"Crates of depot {number}" for number in range(3)}
+        add_answer(agent, 2)
+        again = {each.chain.title[-1]: each.outcome for each in take_file(local_member(), path).followed}
+    assert again == {"0": Outcome.SAME, "1": Outcome.SAME, "2": Outcome.GREW}
+    assert not list(staging.folder().iterdir()) and not list(tmp_path.glob("*backup*"))
+
+
+def test_one_session_of_a_database_is_opened_by_its_address(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    create(path, 2)
+    (tmp_path / "aside").mkdir()
+    outcome, chain = taken(tmp_path / "aside" / ".." / "opencode.db#ses_0001")
+    assert (outcome, chain.title, chain.file_name) == (Outcome.ADDED, "Crates of depot 1", "ses_0001.json")
+    assert LocalFile.objects.get().path == f"{path}#ses_0001"
+    assert content_of(chain).endswith(b"}\n") and b'"ses_0000"' not in content_of(chain)
+    with pytest.raises(DocumentError, match="holds no session “ses_9”"):
+        take_file(local_member(), Path(f"{path}#ses_9"))
+
+
+def test_a_session_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    create(path, 2)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE message SET data = '{}' WHERE session_id = 'ses_0001'")
+        connection.execute("UPDATE part SET data = '{}' WHERE session_id = 'ses_0001'")
+        connection.commit()
+    taken = take_file(local_member(), path)
+    assert [each.chain.title for each in taken.followed] == ["Crates of depot 0"]
+    assert any("ses_0001" in note for note in taken.notes)

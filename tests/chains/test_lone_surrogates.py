@@ -58,9 +58,6 @@ def test_every_page_answers_and_a_repair_is_saved(client: Client, place: str) ->
         if name:
             data.setdefault(name[1], []).append(value[1] if value else "on")
     draft = client.post(f"/c/{chain.pk}/repair/?v=1", data)
-    if place == "role":  # a message of an unknown role is not fully read, so no repair changes it
-        assert draft.status_code == 422 and "not fully read" in draft.content.decode()
-        return
     assert draft.status_code == 303 or draft.status_code == 302
     assert client.get(draft["Location"]).status_code == 200
     saved = client.post(f"{draft['Location'].split('?')[0]}save", {"note": ""})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from django.test import Client
 import chainviz
 from chainviz.chains.explorer import pasted_error
 from chainviz.cli import main
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.operations.repair import propose
+from chainviz.web.templatetags.chainviz import place
 from tests.chains.making import make_chain_of
 from tests.core.error_classes import CASES, ErrorCase
 
@@ -22,7 +26,8 @@ pytestmark = pytest.mark.django_db
 def test_pages_and_the_command_line_lead_to_the_same_place(case: ErrorCase, client: Client, tmp_path: Path, capsys: Any) -> None:
     chain = make_chain_of(case.content, "run.json")
     page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": case.pasted}).content.decode()
-    assert f"Show {case.path}</a>" in page
+    path = parse_path(case.path)
+    assert re.search(rf'at/{re.escape(case.path)}#[^>]*>.*?Show {path.number}</a>', page)
     (tmp_path / "run.json").write_bytes(case.content)
     (tmp_path / "error.txt").write_text(case.pasted)
     words = ["check", str(tmp_path / "run.json"), "--format", case.format, "--error", str(tmp_path / "error.txt"), "--json"]
@@ -52,9 +57,9 @@ def test_the_chain_that_has_the_id_is_the_only_answer(client: Client) -> None:
     page = client.get("/", {"q": error}).content.decode()
     suspects = page[page.index("error-suspects") : page.index("</section>", page.index("error-suspects"))]
     assert [f"/c/{chain.pk}/v/1/problems?" in suspects for chain in chains] == [False, True, False]
-    assert ">s1.p1.m0.c0</a>" in suspects
+    assert ">1.1</a>" in suspects
     opened = client.get("/", {"q": error}, headers={"HX-Request": "true"})
-    assert opened.status_code == 204 and opened["HX-Redirect"].startswith(f"/c/{wanted.pk}/v/1/problems?error=")
+    assert opened.status_code == 204 and opened["HX-Redirect"].startswith(f"/c/{wanted.pk}/fix/?error=")
 
 
 def test_an_id_decides_where_the_sentence_is_not_known(client: Client) -> None:
@@ -63,7 +68,7 @@ def test_an_id_decides_where_the_sentence_is_not_known(client: Client) -> None:
     opened = client.get("/", {"q": "Error 400: block toolu_01Ab is something new"}, headers={"HX-Request": "true"})
     assert opened["HX-Redirect"].startswith(f"/c/{chain.pk}/")
     page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "Error 400: block toolu_01Ab is something new"}).content.decode()
-    assert "Show s1.p1.m0</a>" in page and "known sentences of APIs fits" in page
+    assert "Show 1.1</a>" in page and "known sentences of APIs fits" in page
 
 
 def test_the_library_says_that_no_chain_has_the_id(client: Client) -> None:
@@ -89,9 +94,21 @@ def test_a_long_chain_gives_the_same_answer(client: Client, monkeypatch: pytest.
     monkeypatch.setattr(pasted_error, "READ_WHOLE", 0)
     chain = make_chain_of(call_without_result("call_one"), "one.json")
     page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "No tool output found for function call call_one."}).content.decode()
-    assert "Show s1.p1.m0.c0</a>" in page
+    assert "Show 1.1</a>" in page
     page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": "Error: item call_one is something new, input[1]"}).content.decode()
-    assert "Show s1.p1.m0</a>" in page
+    assert "Show 1.1</a>" in page
+
+
+def test_an_id_decides_among_the_many_problems_of_a_long_chain(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pasted_error, "READ_WHOLE", 0)
+    monkeypatch.setattr(pasted_error, "MOST", 2)
+    turns = [turn for n in range(9) for turn in json.loads(call_without_result(f"call_{n}"))["input"]]
+    content = json.dumps({"model": "gpt-5", "input": turns}).encode()
+    chain, (loaded,) = make_chain_of(content, "run.json"), chainviz.load(content)
+    error = "No tool output found for function call call_7."
+    page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": error}).content.decode()
+    (path,) = (fix.path for fix in propose(loaded.core) if fix.id.endswith(":call_7"))
+    assert re.findall(r"Show ([§\d.]+)</a>", page)[:1] == [place(path)]
 
 
 def test_python_gives_the_same_answer() -> None:

@@ -7,7 +7,13 @@ import re
 import pytest
 from django.test import Client
 
-from chainviz.chains.explorer import run_tools
+from chainviz.core.chain.chain import Splice
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.history.steps import NewStep
+from chainviz.store.models import Version
+from chainviz.store.outline import rows
+from chainviz.store.outline.build import compute
 from tests.chains.making import long_story, make_chain
 
 pytestmark = pytest.mark.django_db
@@ -30,14 +36,16 @@ def test_tools_beyond_four_are_counted() -> None:
     assert teasers(1, 62, a=1, b=2, c=3, d=4, e=5)[0].endswith("· 2 more tools · 122 messages")
 
 
-def test_of_runs_that_are_too_long_the_beginning_names_the_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_tools, "MOST_READ", 130)
-    counted, *others = teasers(3, 62, bash=2)
-    assert counted == "read_file 60 · bash 1 · 122 messages"
-    assert others == ["read_file … · 122 messages"] * 2
+def test_tools_of_a_very_long_section_are_named_without_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "COUNTED", 62)
+    monkeypatch.setattr("chainviz.store.outline.sections.COUNTED", 62)
+    monkeypatch.setattr(rows, "NAMED", 3)
+    assert teasers(1, 62, bash=2) == ["read_file, bash … · 122 messages"]
 
 
-def test_a_run_whose_beginning_calls_nothing_says_its_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_tools, "MOST_READ", 0)
-    monkeypatch.setattr(run_tools, "BEGINNING", 0)
-    assert teasers(1, 62) == ["122 messages"]
+def test_an_edit_counts_the_calls_of_its_section_again() -> None:
+    chain = make_chain(long_story(2, 62))
+    draft = start_draft(Version.objects.get(history=chain.history), author="me")
+    stored = StoredChain(add_step(draft, NewStep([Splice(3, 2, ())], "edit")))
+    assert [place.section.tools for place in stored.outline.sections(1, 3)] == [{"read_file": 61}, {"read_file": 62}]
+    assert stored.outline.listing.sections == compute(stored.snapshot)[0].sections

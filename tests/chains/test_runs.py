@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains.diff.runs import compare_runs
+from chainviz.chains.diff import runs as compare_runs
 from chainviz.chains.models import Chain
 from chainviz.jobs.worker import run_waiting_jobs
 from tests.chains.files import send
@@ -93,7 +93,7 @@ def test_the_strip_comes_before_the_facts(client: Client, runs: tuple[Chain, Cha
 def test_a_chain_without_sections_or_with_too_many_to_name_is_compared(
     client: Client, runs: tuple[Chain, Chain], messages: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chainviz.chains.diff.runs.strip_svg.MOST_SECTIONS", 0)
+    monkeypatch.setattr("chainviz.chains.diff.strip_svg.MOST_SECTIONS", 0)
     send(client, ("other.json", json.dumps({"model": "m", "messages": messages}).encode()))
     page = client.get(f"/compare/{runs[0].pk}/{Chain.objects.latest('pk').pk}/")
     assert page.status_code == 200 and "Where they differ" in page.content.decode()
@@ -122,14 +122,24 @@ def test_two_ticked_rows_are_compared(client: Client, runs: tuple[Chain, Chain])
     both = [chain.pk for chain in runs]
     assert client.post("/compare/", {"chain": both}).url == f"/compare/{both[0]}/{both[1]}/"
     answer = client.post("/compare/", {"chain": both[:1]}, follow=True)
-    assert "Tick exactly two chains" in answer.content.decode()
+    assert "Tick at least two chains" in answer.content.decode()
+
+
+def test_more_ticked_rows_are_a_table(client: Client, runs: tuple[Chain, Chain]) -> None:
+    both = [str(chain.pk) for chain in runs]
+    chosen = [*both, both[0]]
+    answer = client.post("/compare/", {"chain": chosen}, follow=True)
+    page = answer.content.decode()
+    assert page.count('<th scope="row">') == 3 and "Tool errors" in page
+    assert f'href="/compare/{both[0]}/{both[1]}/"' in page and "Equal" in page and "The first run" in page
+    assert client.get("/compare/?run=1&run=2&run=99999").status_code == 404
 
 
 def test_long_chains_are_compared_by_a_job(
     client: Client, runs: tuple[Chain, Chain], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compare_runs, "MOST_COMPARED", 2)
-    compare_runs._kept.cache_clear()
+    compare_runs._cached_groups.cache_clear()
     address = f"/compare/{runs[0].pk}/{runs[1].pk}/"
     assert client.get(address).status_code == 202
     run_waiting_jobs()

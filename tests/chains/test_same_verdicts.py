@@ -10,14 +10,15 @@ from django.test import Client
 
 from chainviz import load
 from chainviz.chains.models import Chain
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import parse
 from chainviz.core.errors import DocumentError
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.check import check
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
-from chainviz.store.query.problems import Wanted, problems
+from chainviz.store.query.problems import ProblemFilter, problems
 from chainviz.store.query.windows import window
+from chainviz.web.templatetags.chainviz import place
 from tests.chains.making import make_chain, make_chain_of
 from tests.shared_folder import SAMPLES
 
@@ -29,7 +30,7 @@ def stored(chain: Chain) -> StoredChain:
 
 
 def told(chain: StoredChain) -> set[tuple[str, str, str]]:
-    found = [each for provider in PROVIDERS for each in problems(chain, count=10_000, wanted=Wanted(provider.name)).problems]
+    found = [each for provider in PROVIDERS for each in problems(chain, count=10_000, wanted=ProblemFilter(provider.name)).problems]
     return {(each.provider, each.rule, str(each.path)) for each in found}
 
 
@@ -111,4 +112,4 @@ def test_signatures_are_wanted_in_the_last_section_of_contents() -> None:
 def test_a_pasted_error_of_a_section_finds_its_node(error: str, path: str, fix: str) -> None:
     chain = make_chain(HALF)
     page = Client().get(f"/c/{chain.pk}/v/1/problems", {"error": error}).content.decode()
-    assert f"Show {path}<" in page and f"kind={fix}" in page
+    assert f"Show {place(path)}<" in page and f"kind={fix}" in page

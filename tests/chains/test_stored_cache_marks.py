@@ -8,19 +8,18 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
-from chainviz.core.providers.rules.cache_marks import marked_blocks
+from chainviz.core.providers.server_blocks import marked_blocks
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored_draft import snapshot_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
-from chainviz.store.query.problems import Wanted, next_problem, problems
+from chainviz.store.query.problems import ProblemFilter, next_problem, problems
 from chainviz.store.query.windows import window
 from tests.chains.making import make_chain_of
 from tests.core.test_cache_marks import SYSTEM, TOOLS, request
-from tests.drafts.pages import send_form
+from tests.drafts.pages import send_form, snapshot_of
 
 pytestmark = pytest.mark.django_db
-WANTED = Wanted("anthropic", "error")
+WANTED = ProblemFilter("anthropic", "error")
 
 
 def stored(chain: Chain) -> StoredChain:

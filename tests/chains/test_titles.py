@@ -13,7 +13,7 @@ from chainviz.chains import services
 from chainviz.chains.fsck import fsck_library
 from chainviz.chains.models import Chain
 from chainviz.chains.titles import LENGTH
-from chainviz.core.usage.title_from_content import request_title
+from chainviz.core.usage.beside import request_title
 from chainviz.drafts.models import Draft
 from chainviz.store.models import Version
 from tests.chains.files import HELLO, send
@@ -122,7 +122,7 @@ def test_a_compaction_keeps_the_title_unless_it_may_say_what_was_masked(client: 
         assert not list(fsck_library())
         return chain.title
 
-    fields = {"type@": "message_limit", "max_messages@": "2"}
+    fields = {"type@": "message_limit", "max_messages@": "2", "keep_first_request": None}
     assert saved("compact", **fields) == f"Try {SECRET}"
     send_form(client, f"/c/{chain.pk}/edit/s1.h.m0?v=2", s1__h__m0__c0__text="Why though?")
     client.post(f"/c/{chain.pk}/d/{Draft.objects.latest('pk').pk}/save", {})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chainviz.accounts.models import Team, local_member
 from chainviz.chains.models import Arrival, Chain
-from chainviz.chains.uploads import arrivals, offer_rows, pick_form, staging
+from chainviz.chains.uploads import arrivals, imports, pick, staging
 from chainviz.chains.uploads.local_files import take_file
 from chainviz.chains.uploads.tray import SHOWN
 from chainviz.jobs.models import Job
@@ -380,7 +380,7 @@ def test_an_import_that_was_stopped_can_be_tried_again(client: Client, monkeypat
     arrival = Arrival.objects.get()
     assert arrival.job is not None
     Job.objects.update(state=Job.State.INTERRUPTED, message="The worker stopped.")
-    page = client.get("/").content.decode()
+    page = client.get("/?page=1").content.decode()
     assert "The worker stopped." in page and 'aria-label="Retry big.json"' in page
 
     client.post(f"/upload/{arrival.pk}/keep/", {"how": "again"})
@@ -430,7 +430,7 @@ def test_earlier_states_become_versions_with_their_own_documents(client: Client)
 
 
 def test_picks_are_kept_from_page_to_page_and_under_every_filter(client: Client, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pick_form, "ROWS", 4)
+    monkeypatch.setattr(pick, "ROWS", 4)
     place = send(client, ("runs.jsonl", lines(10))).url
     page = client.get(place).content.decode()
     assert "10 of 10 ticked" in page and "1 to 4 of 10" in page
@@ -464,8 +464,8 @@ def test_a_folded_row_stands_for_its_earlier_states(client: Client) -> None:
 
 @given(st.sets(st.integers(0, 60)))
 def test_picks_travel_as_ranges(places: set[int]) -> None:
-    assert pick_form.from_ranges(pick_form.to_ranges(places), 61) == places
-    assert pick_form.from_ranges("x,3-,-4,2-1,,7-99999999999,1e3,²,58-70,5", 60) == {3, 5, 58, 59}
+    assert pick.from_ranges(pick.to_ranges(places), 61) == places
+    assert pick.from_ranges("x,3-,-4,2-1,,7-99999999999,1e3,²,58-70,5", 60) == {3, 5, 58, 59}
 
 
 def fields_of(page: str, keep: int = 99) -> dict[str, Any]:
@@ -482,7 +482,7 @@ def press(client: Client, place: str, page: str, act: str, keep: int = 99, **fie
 
 
 def test_long_states_are_folded_too_and_their_problems_are_not_counted(client: Client, monkeypatch: Any) -> None:
-    monkeypatch.setattr(offer_rows, "JUDGED", 10)
+    monkeypatch.setattr(imports, "JUDGED", 10)
     turns = [{"role": role, "content": f"turn {n}"} for n, role in enumerate(["user", "assistant"] * 2)]
     send(client, ("requests.jsonl", "".join(json.dumps({"messages": turns[:end]}) + "\n" for end in (1, 3)).encode()))
     arrival = Arrival.objects.get()

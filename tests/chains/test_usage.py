@@ -51,9 +51,9 @@ def test_recorded_tokens_are_summed_and_priced(recorded: Chain) -> None:
 
 def test_the_library_shows_and_sorts_by_recorded_tokens(recorded: Chain) -> None:
     estimated = make_chain(STORY)
-    html = page("/?order=-tokens")
-    assert "40.0k in · 100 out 90% cached" in html and "$0.02" in html and "estimate" in html
-    assert html.index("40.0k in") < html.index("estimate")
+    html = Client().get("/?order=-tokens").content.decode()
+    assert 'title="40.0k in, 100 out · 90% cached"' in html and "$0.02" in html and 'title="estimate"' in html
+    assert html.index("40.0k in") < html.index('title="estimate"')
     assert (Chain.objects.get(pk=recorded.pk).tokens, Chain.objects.get(pk=estimated.pk).tokens) == (40_100, None)
 
 
@@ -90,6 +90,36 @@ def test_forms_begin_with_the_context_window_of_the_recorded_model(recorded: Cha
     assert selected_window(f"/c/{recorded.pk}/{address}") == "200,000 tokens, the window of claude-sonnet-4-5"
     unknown = make_chain(STORY)
     assert selected_window(f"/c/{unknown.pk}/{address}") == "128,000 tokens, assumed: that of the model is not known"
+
+
+def rollout(tokens: int) -> Chain:
+    usage = {"input_tokens": tokens, "output_tokens": 10, "total_tokens": tokens + 10}
+    info = {"total_token_usage": usage, "last_token_usage": usage, "model_context_window": 258_400}
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Count."}]}
+    meta = {"id": "1", "cwd": "/", "cli_version": "0.146.0"}
+    lines = (("session_meta", meta), ("response_item", message), ("event_msg", {"type": "token_count", "info": info}))
+    document = [
+        json.dumps({"timestamp": "2026-08-10T10:00:00Z", "type": kind, "payload": body}) for kind, body in lines
+    ]
+    return make_chain_of("\n".join(document).encode(), "rollout.jsonl")
+
+
+@pytest.mark.parametrize("address", ["state/?v=1", "do/compact/simulate/?v=1"])
+def test_the_window_that_a_session_records_is_preset(address: str) -> None:
+    assert selected_window(f"/c/{rollout(1_000).pk}/{address}") == "258,400 tokens, the window of the recorded model"
+
+
+def test_a_count_that_no_model_takes_is_a_warning() -> None:
+    html = page(f"/c/{rollout(4_280_000).pk}/")
+    assert "The last call records 4,280,010 tokens, more than the context window of 258,400" in html
+    assert "The last call records" not in page(f"/c/{rollout(1_000).pk}/")
+    rebuild_all()
+    assert "The last call records 4,280,010 tokens" in page(f"/c/{Chain.objects.order_by('pk')[0].pk}/")
+
+
+def test_an_answer_that_records_more_than_its_model_takes_is_a_warning() -> None:
+    chain = make_chain([*RECORDED, {"role": "user", "content": "on"}, call(90_000)])
+    assert "The last call records 900,050 tokens, more than the context window of 200,000" in page(f"/c/{chain.pk}/")
 
 
 def selected_window(address: str) -> str:

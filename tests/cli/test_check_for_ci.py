@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from chainviz.cli import main
+from chainviz.core.chain.rule_titles import RULE_TITLES
+from tests import ROOT
 
 CALL = {"id": "call_b", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 PENDING = [
@@ -90,3 +95,53 @@ def test_a_pasted_error_is_located(capsys: Any, folder: Path, monkeypatch: pytes
     (folder / "error.txt").write_text("messages.1: something else")
     code, out = check(capsys, str(folder / "fine.json"), "--error", str(folder / "error.txt"), "--json")
     assert (code, json.loads(out)["path"]) == (1, "s1.p1.m0")
+
+
+def test_sarif_rules_have_titles_help_and_links(capsys: Any, folder: Path) -> None:
+    _, out = check(capsys, str(folder), "--provider", "openai-chat", "--report", "sarif")
+    rules = {rule["id"]: rule for rule in json.loads(out)["runs"][0]["tool"]["driver"]["rules"]}
+    assert rules["pending-call"]["shortDescription"]["text"] == "A tool call has no result"
+    assert "--set only=answer-call" in rules["pending-call"]["help"]["text"]
+    missing = rules["openai-chat/result-missing"]
+    assert missing["shortDescription"]["text"].startswith("OpenAI Chat Completions: An assistant message")
+    assert missing["helpUri"].startswith("https://") and "--set only=" in missing["help"]["text"]
+
+
+def test_every_rule_of_the_structure_has_a_title() -> None:
+    named = re.findall(r'Problem\(\s*"([a-z-]+)"', (ROOT / "chainviz/core/chain/problems.py").read_text())
+    assert named and not set(named) - RULE_TITLES.keys()
+
+
+def test_several_reports_are_written_in_one_run(capsys: Any, folder: Path) -> None:
+    sarif, summary = folder / "out.sarif", folder / "summary.md"
+    reports = ("--report", "github", "--report", f"sarif={sarif}", "--report", f"summary={summary}")
+    (folder / "in").mkdir()
+    (folder / "in" / "a|b.json").write_text(json.dumps(PENDING))
+    code, out = check(capsys, str(folder / "in"), *reports)
+    assert code == 1 and out.startswith("::error ")
+    assert json.loads(sarif.read_text())["version"] == "2.1.0"
+    assert "| 1 | 1 | 3 | " in summary.read_text() and "a\\|b.json | openai\\_chat | 3 | 1 | 0 |" in summary.read_text()
+    assert main(["check", str(folder), "--report", "github", "--report", "junit"]) == 2
+
+
+def test_summary_without_findings(capsys: Any, folder: Path) -> None:
+    assert "Nothing was found." in check(capsys, str(folder / "fine.json"), "--report", "summary")[1]
+
+
+def test_the_action_runs_one_check_with_its_inputs(folder: Path) -> None:
+    action = yaml.safe_load((ROOT / ".github/actions/check/action.yml").read_text())
+    step = action["runs"]["steps"][1]
+    names = {name: str(value).partition("inputs.")[2].removesuffix(" }}") for name, value in step["env"].items()}
+    inputs = {"path": "bad.json fine.json", "provider": "openai-chat", "fail-on": "error", "sarif": "out.sarif"}
+    assert set(names.values()) == inputs.keys() and inputs.keys() <= action["inputs"].keys()
+    program = folder / "bin" / "chainviz"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} -m chainviz \"$@\"\n")
+    program.chmod(0o755)
+    environment = {name: inputs[given] for name, given in names.items()}
+    environment |= {"PATH": f"{program.parent}:/usr/bin:/bin", "GITHUB_STEP_SUMMARY": "summary.md", "PYTHONPATH": str(ROOT)}
+    script = ROOT / ".github/actions/check/check.sh"
+    done = subprocess.run([script], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("::error file=bad.json,line=6,title=pending-call::")
+    assert json.loads((folder / "out.sarif").read_text())["runs"] and "| 2 | 1 |" in (folder / "summary.md").read_text()

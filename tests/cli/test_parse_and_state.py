@@ -125,7 +125,7 @@ def test_observations_are_listed_beside_their_calls(tmp_path: Path, capsys: pyte
     ]
     assert found[1]["results"][0]["call"]["by"] == "order"
     assert main(["observations", str(file)]) == 0
-    assert "2 results, 1 errors, 0 media" in capsys.readouterr().out
+    assert "2 results, 1 error, 0 media" in capsys.readouterr().out
     assert main(["observations", str(file), "--as", "xml"]) == 0
     assert capsys.readouterr().out == '<observation>\n<look>\n"a door"\n</look>\n</observation>\n'
     assert main(["observations", str(file), "--as", "markdown", "--syntax", "yaml", "--wrapper", "section", "--json"]) == 0

@@ -14,7 +14,7 @@ import pytest
 
 import chainviz
 from chainviz import cli
-from chainviz.commands.io.check_reports import REPORTS
+from chainviz.commands.check_reports import REPORTS
 from chainviz.core.operations import OPERATIONS
 from tests import ROOT
 from tests.attacks.transcripts import whole
@@ -61,6 +61,13 @@ def without_store(folder: Path) -> dict[str, list[list[str]]]:
             ["mask", good, "--out", written, "--to", "anthropic"], ["mask", good, "--set", f"{NAME}={NAME}"],
             ["repair", good, "--set", f"only={NAME}"], ["edit", good, "--set", "action=text", "--set", f"path={NAME}"], [NAME, good],
         ],
+        "help": [[], ["fix"], [NAME]],
+        "sessions": [["--agent", NAME], ["--project", NAME], ["--json"]],
+        "doctor": [["--agent", NAME], ["--project", NAME]],
+        "open": [[f"{NAME} none", "--no-browser"]],
+        "mcp": [[NAME]],
+        "integrate": [[NAME], ["codex", "--check"]],
+        "hook": [["check", NAME], ["check", "claude-code", "--session", f"{NAME} none"]],
         "recipe": [[str(folder / "recipe.json"), good], [good, good], [missing, good]],
         "convert": [
             *([each, "--to", "openai_chat", "--out", written] for each in files), [good, "--to", NAME, "--out", written],
@@ -124,9 +131,14 @@ def acting(told: str) -> list[str]:
 
 
 def test_no_command_sends_a_control(
-    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHAINVIZ_TOKEN", "x")
+    sessions = tmp_path / ".claude" / "projects" / f"-{NAME.replace('/', '-')}"
+    sessions.mkdir(parents=True)
+    row = {"type": "user", "uuid": "u1", "sessionId": NAME, "cwd": NAME, "version": "2.0", "message": {"role": "user", "content": NAME}}
+    (sessions / "run.jsonl").write_text(json.dumps(row) + "\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
     lines = 0
     for command, calls in without_store(folder).items():
         for words in calls:

@@ -12,15 +12,14 @@ from django.apps import apps
 from django.db import IntegrityError, connection, models, transaction
 from django.test import Client
 
-from chainviz.accounts.audit.chain import check_all
-from chainviz.accounts.audit.record import record
+from chainviz.accounts.audit.record import check_all, record
 from chainviz.accounts.models import local_member, local_owner
 from chainviz.chains.audit.records import add, note
 from chainviz.chains.fsck import fsck_library
 from chainviz.chains.models import Chain
 from chainviz.core.operations.convert import Convert, ConvertOptions
 from chainviz.core.operations.edit import Edit
-from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.core.recipes import make_step
 from chainviz.core.secrets import WordList as ListValue
 from chainviz.drafts.fsck import fsck_drafts
@@ -33,7 +32,7 @@ from chainviz.recipes.models import WordList
 from chainviz.recipes.services import create, save_list
 from chainviz.review.certificates.services import begin as certify
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import TeamRules, Thread
 from chainviz.review.requests.services import ask, give_verdict
 from chainviz.review.sign_off.services import sign_off
@@ -43,7 +42,7 @@ from chainviz.store.models import Purge
 from tests.chains.files import send
 
 pytestmark = pytest.mark.django_db
-APPS = ("accounts", "jobs", "store", "chains", "recipes", "drafts", "review", "bulk")
+APPS = ("accounts", "jobs", "store", "sessions_index", "chains", "recipes", "drafts", "review", "bulk")
 EXEMPT = {
     # sessions, jobs, heartbeats and caches; who may sign in; what is not yet, or no longer, part of a chain
     "accounts.User": "accounts",
@@ -57,8 +56,17 @@ EXEMPT = {
     "store.Writing": "the heartbeat of a step that is being written",
     "store.OutlineBlock": "a cache",
     "store.Outline": "a cache",
+    "store.Derived": "a cache",
     "store.SearchBlock": "a cache",
     "store.SearchState": "a cache",
+    "sessions_index.Source": "where sessions are listed from; no part of a chain",
+    "sessions_index.Session": "read again from the session's file",
+    "sessions_index.SessionDay": "read again from the session's file",
+    "sessions_index.SessionTool": "read again from the session's file",
+    "sessions_index.SessionProblem": "read again from the session's file",
+    "sessions_index.SessionError": "read again from the session's file",
+    "sessions_index.SessionRepeat": "read again from the session's file",
+    "chains.WorkingCopy": "which chains are collected; nothing stored depends on it",
     "chains.Folder": "where files are listed from; no part of a chain",
     "store.Purge": "empty except during a deletion for good, which fsck reports",
     "store.Tombstone": "digests of what was deleted for good; nothing stored depends on them",
@@ -121,11 +129,11 @@ def data(client: Client) -> None:
         begin(row, local_owner(), NewThread(version=1, kind=Thread.Kind.CHAIN), f"About {row.title}")
         ask(row, [local_owner().pk], f"Look at {row.title}", by=local_owner())
         give_verdict(row, 2, "comment", f"Seen {row.title}", by=local_owner())
-        set_label(row, Given(1, "s1", "rating", "4"), by=local_owner())
+        set_label(row, LabelChoice(1, "s1", "rating", "4"), by=local_owner())
         kept = ListValue(f"People {row.pk}", f"Anna{row.pk}", f"T-{row.pk}")
         save_list(WordList(team=row.team), kept, by=local_member(), seen=0)
         create(f"For {row.pk}", (make_step("mask", {"word_lists": [kept.name]}),), by=local_member())
-        set_label(row, Given(2, "", "tag", f"of {row.title}"), by=local_owner())
+        set_label(row, LabelChoice(2, "", "tag", f"of {row.title}"), by=local_owner())
         TeamRules.objects.get_or_create(team=row.team, defaults={"approvals": 0, "no_open_threads": False})
         sign_off(Chain.objects.get(pk=row.pk), 2, by=local_member())
         certify(Chain.objects.get(pk=row.pk), 2, f"Vendor {row.pk}", "", by=local_member())

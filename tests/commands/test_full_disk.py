@@ -118,7 +118,8 @@ def test_a_full_disk_stops_writing_only(disk: Path) -> None:
     folder = disk / "data"
     with serving(folder) as server:
         person = Person(server)
-        chain = re.findall(r'href="(/c/\d+/)"', person.look("/")[1])[0]
+        person.look("/")
+        chain = re.findall(r'href="(/c/\d+/)"', person.send("/samples/")[1])[0]
         form = f"{chain}edit/s1"
         fields = edit_of(person.look(form)[1])
         fill(disk)

@@ -10,7 +10,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from http.client import HTTPResponse
 from pathlib import Path
 from urllib.request import urlopen
@@ -260,6 +260,15 @@ def test_database_of_a_newer_version_is_refused_in_one_line(folder: Path) -> Non
     assert len(text.strip().splitlines()) == 1
 
 
+def test_database_that_is_too_old_names_the_version_between(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "chainviz.sqlite3")) as database, database:
+        database.execute("CREATE TABLE django_migrations (id integer PRIMARY KEY, app text, name text, applied datetime)")
+        database.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('store', '0001_initial', '2026-11-01')")
+    text = refusal(tmp_path)
+    assert "start version 0.1.0 with it once" in text
+    assert len(text.strip().splitlines()) == 1
+
+
 def test_a_port_in_use_is_told_with_what_to_do(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         text = refusal(folder, CHAINVIZ_PORT=str(other.getsockname()[1]))
@@ -269,19 +278,3 @@ def test_a_port_in_use_is_told_with_what_to_do(folder: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "CHAINVIZ_DATA" in refusal(tmp_path / "file" / "data")
-
-
-@pytest.mark.slow
-def test_the_wheel_alone_is_the_same_program(tmp_path: Path) -> None:
-    """Built and installed into an empty environment, far from the checkout."""
-    wheels = tmp_path / "wheels"
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(wheels), str(ROOT)]
-    subprocess.run(build, check=True, capture_output=True)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
-    python = str(tmp_path / "venv" / "bin" / "python")
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / ".requirements" / "run.txt")], check=True)
-    subprocess.run([*pip, "--no-deps", *map(str, wheels.glob("*.whl"))], check=True)
-    server = Server([str(tmp_path / "venv" / "bin" / "chainviz")], tmp_path / "data", cwd=tmp_path)
-    assert_serves(server)
-    assert server.stop() == 0

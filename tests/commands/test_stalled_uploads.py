@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from chainviz.commands.serve import options
-from chainviz.web.middleware.uploads_at_once import AT_ONCE, LARGE
+from chainviz.web.middleware.uploads import AT_ONCE, LARGE
 from tests.commands.test_serve import Server
 
 STALLED = 12
@@ -44,7 +44,7 @@ def begun_upload(server: Server, token: str, cookie: str) -> socket.socket:
 
 def token_and_cookie(server: Server) -> tuple[str, str]:
     line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    line.request("GET", "/")
+    line.request("GET", "/?page=1")
     answer = line.getresponse()
     found = re.search(rb'name="csrfmiddlewaretoken" value="(\w+)"', answer.read())
     assert found

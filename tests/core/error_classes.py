@@ -194,6 +194,22 @@ CASES = (
         "roles-alternate", "s1.h.m1", "merge-human",
     ),
     ErrorCase(
+        "A5 after a result", "mistral", chat(user(), calls("abcdefghi"), answers("abcdefghi"), user()),
+        '{"object":"error","message":"Unexpected role \'user\' after role \'tool\'","type":"invalid_request_message_order","code":"3230"}',
+        "user-after-result", "s2.h.m0", "insert-answer",
+    ),
+    ErrorCase(
+        "A1 without a count", "anthropic", claude(user(), assistant(use("a")), user()),
+        "messages.2: Did not find 1 `tool_result` block(s) at the beginning of this message. Messages following `tool_use` blocks must "
+        "begin with a matching number of `tool_result` blocks.",
+        "result-missing", "s1.p1.m0.c0", "answer-call",
+    ),
+    ErrorCase(
+        "A8 one empty text", "anthropic", claude(user(), assistant(text("")), user()),
+        "messages.1: all messages must have non-empty content except for the optional final assistant message",
+        "text-empty", "s1.p1.m0.c0", "drop-empty",
+    ),
+    ErrorCase(
         "A6", "anthropic", claude(user(), assistant(thought(), use("a")), user(used("a")), assistant(use("b")), user(used("b"))),
         "messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a "
         "final `assistant` message must start with a thinking block",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import ChainAST
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.check import check_all
 
 

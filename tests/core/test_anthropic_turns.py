@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import chainviz
-from chainviz.core.providers.rules.claude_models import claude_model
+from chainviz.core.formats.vendors.anthropic.turn_rules import claude_model
 
 OPUS = "claude-opus-4-8"
 USER: dict[str, Any] = {"role": "user", "content": "hi"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain.calls.arguments import fix_json, is_json, is_json_object, sanitize
+from chainviz.core.chain.arguments import fix_json, is_json, is_json_object, sanitize
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import chainviz
-from chainviz.core.providers.errors.error_messages import read_error
-from chainviz.core.providers.errors.locate_error import locate_error
+from chainviz.core.pasted_errors.locate import locate_error
+from chainviz.core.pasted_errors.message import read_error
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 SAYS = "A maximum of 4 blocks with cache_control may be provided."

@@ -1,4 +1,4 @@
-"""Where our default differs from the reference on purpose: one test for each row of the README's table, in its order."""
+"""Where our default differs from the reference on purpose: one test for each row of the table of deviations.md, in its order."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import random
 
 import pytest
 
+from chainviz.core.chain.arguments import fix_json, sanitize
 from chainviz.core.chain.build import add_tool_response
-from chainviz.core.chain.calls.arguments import fix_json, sanitize
-from chainviz.core.chain.calls.tool_ids import parse_template, renamings
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import is_strict, tree_problems
-from chainviz.core.chain.tree import ChainAST
+from chainviz.core.chain.tool_ids import parse_template, renamings
+from chainviz.core.chain.tree import ChainAST, parse
 from chainviz.core.errors import OptionsError, Refused
 from chainviz.core.operations.repair import CHOICES, RepairOptions, propose, repaired
 from chainviz.core.reference import normalized_by_reference, parsed_by_reference

@@ -7,8 +7,8 @@ import pytest
 import chainviz
 from chainviz.api.chain import Chain, document_of
 from chainviz.core.chain.problems import Problem
-from chainviz.core.providers.errors.error_messages import read_error
-from chainviz.core.providers.errors.locate_error import locate_error
+from chainviz.core.pasted_errors.locate import locate_error
+from chainviz.core.pasted_errors.message import read_error
 from tests.core.error_classes import CASES, CLASSES, ErrorCase
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from chainviz.core.load import load_file
-from chainviz.core.providers.errors.error_messages import read_error
-from chainviz.core.providers.errors.locate_error import locate_error
+from chainviz.core.pasted_errors.locate import locate_error
+from chainviz.core.pasted_errors.message import read_error
 from tests.core.pictures import ai, h, result
 
 

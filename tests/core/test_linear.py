@@ -6,22 +6,28 @@ import json
 import random
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from chainviz.core.chain.chain import MemoryChain
-from chainviz.core.chain.messages import CallRef, Message
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.messages import SLOT, CallRef, Message
 from chainviz.core.chain.problems import tree_problems
 from chainviz.core.chain.surroundings import NO_SURROUNDINGS
-from chainviz.core.chain.tree import ChainAST
+from chainviz.core.chain.tree import ChainAST, parse
+from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.source import open_source
 from chainviz.core.generate import generate_messages
-from chainviz.core.load import load_source
+from chainviz.core.load import load_file, load_source
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import OPERATION, RepairOptions, propose
-from chainviz.core.providers.wire.forms import BASE64, misfits
+from chainviz.core.providers.wire import BASE64, misfits
+from chainviz.core.session_facts import read_facts
 from tests.core.pictures import ai, call, h, tool
 from tests.cpu import cpu_seconds, within_cpu_seconds
+
+SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 def look(messages: list[Message]) -> None:
@@ -141,3 +147,19 @@ def test_repair_reads_only_the_messages_it_changes() -> None:
     outcome = OPERATION.run(chain, RepairOptions(content=False), Context())  # type: ignore[arg-type]
     assert len(outcome.changes) == 1
     assert len(chain.read) < 10
+
+
+def test_the_source_of_a_message_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    again: list[str] = []
+
+    def parse_again(text: str) -> Any:
+        again.append(text)
+        return json.loads(text)
+
+    monkeypatch.setattr(json_edit, "parse", parse_again)
+    files = [file for name in ("openai_chat", "anthropic", "claude_code") for file in (SAMPLES / name).iterdir()]
+    assert files
+    for file in files:
+        assert read_facts(file.read_bytes()).messages
+        messages = [message for chain in load_file(file) for message in chain.messages]
+        assert not set(again) & {each.text for message in messages for each in message.source if each.ordinal != SLOT}

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from chainviz.core.formats.vendors import PROVIDERS, WORDINGS, Wording
 from chainviz.core.load import load_file
-from chainviz.core.providers import PROVIDERS
-from chainviz.core.providers.errors.error_messages import known_sentences, read_error
-from chainviz.core.providers.errors.locate_error import locate_error
-from chainviz.core.providers.errors.wordings import WORDINGS, Wording
-from chainviz.core.providers.rules.rule import Rule
+from chainviz.core.pasted_errors.locate import locate_error
+from chainviz.core.pasted_errors.message import known_sentences, read_error
+from chainviz.core.providers.rules import Rule
 from tests.core.error_classes import CASES, ErrorCase
 
 VALUES = {"index": "17", "part": "3", "length": "81", "id": "fc-Zq81:2", "ids": "toolu_Zq81, call|9"}

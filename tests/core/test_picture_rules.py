@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import chainviz
-from chainviz.core.picture_files import judge_base64
+from chainviz.core.pictures import judge_base64
 
 USER_TEXT = "Look."
 

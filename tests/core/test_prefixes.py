@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain.prefixes import beginnings, earlier_states, final_states
+from chainviz.core.documents.detection.sequences import beginnings, earlier_states, final_states
 
 chains = st.lists(st.lists(st.sampled_from("ab"), max_size=5).map(tuple), max_size=12)
 

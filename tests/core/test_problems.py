@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import _pair_problems, is_strict, strict_error, tree_problems
+from chainviz.core.chain.tree import parse
 from tests.core.cases import cases, read_messages
 from tests.core.pictures import ai, call, h, odd, s, tool
 from tests.core.strategies import chains
@@ -55,7 +55,7 @@ def test_every_rule_has_its_place(messages: list[Message], found: list[str]) -> 
 
 def test_a_problem_names_its_place_for_people() -> None:
     problem = next(tree_problems(parse([h(), ai("x", call("c1")), h()])))
-    assert problem.text == "Message 2 (section 1, pair 1) calls search as “c1”, but no result follows."
+    assert problem.text == "A message in pair 1.1 calls search as “c1”, but no result follows."
     assert (problem.message, problem.part) == (1, 1)
 
 
@@ -111,4 +111,4 @@ def test_a_strict_chain_has_only_valid_pairs_but_for_seed_rule_seven(messages: l
 def test_a_sentence_that_quotes_a_very_long_id_is_cut_in_its_middle() -> None:
     (problem,) = tree_problems(parse([h(), ai("x", call("a" * 50_000)), h(), ai("done")]))
     assert len(problem.text) == 1_000
-    assert problem.text.startswith("Message 2 (section 1, pair 1) calls ") and problem.text.endswith("but no result follows.")
+    assert problem.text.startswith("A message in pair 1.1 calls ") and problem.text.endswith("but no result follows.")

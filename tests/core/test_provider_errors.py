@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import SYSTEM, Image, Message, Opaque, Text, Thinking
-from chainviz.core.chain.parse import parse
-from chainviz.core.dialects.patching import data_url
+from chainviz.core.chain.tree import parse
+from chainviz.core.dialects.values import data_url
 from chainviz.core.operations.repair import CHOICES, RepairOptions, repaired
 from tests.core.pictures import ai, call, h, result, tool
 from tests.core.provider_problems import provider_problems
 from tests.core.strategies import messages
+from tests.examples import examples
 
 GIF = Image(data_url("image/gif", b"GIF89a" + (9000).to_bytes(2, "little") + (20).to_bytes(2, "little")))
 SEARCHED = Opaque("web_search_tool_result", '{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1"}')
@@ -19,7 +20,7 @@ THOUGHT = Thinking("hm", "sig")
 
 SELDOM = [ai(SEARCHED), ai(THOUGHT, call("a")), ai(Thinking("", "sig"), call("b"))]
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(messages | st.sampled_from(SELDOM), max_size=9))
 def test_with_all_fixes_no_provider_refuses_any_chain(chain: list[Message]) -> None:
     every = RepairOptions(only=tuple(CHOICES))

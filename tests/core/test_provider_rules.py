@@ -9,23 +9,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date
 from pathlib import Path as FilePath
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from chainviz.core import providers
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem
+from chainviz.core.chain.tree import parse
 from chainviz.core.errors import ChainError
+from chainviz.core.formats import vendors
+from chainviz.core.formats.vendors import PROVIDERS, WORDINGS
 from chainviz.core.load import LoadedChain, load_file
 from chainviz.core.operations.repair.fixes import CHOICES
-from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.check import check_all
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
-from chainviz.core.providers.errors.wordings import WORDINGS
-from chainviz.core.providers.rules.rule import Rule
-from chainviz.core.providers.without_fix import WITHOUT_FIX, reason_without_fix
+from chainviz.core.providers.rules import WITHOUT_FIX, Rule, reason_without_fix
 from tests.shared_folder import SAMPLES
 
 OF_THE_TREE = {
@@ -36,10 +36,14 @@ OF_THE_TREE = {
 
 
 def rules() -> Iterator[Rule]:
-    """All rules that the modules of the package define."""
-    for module in pkgutil.walk_packages(providers.__path__, f"{providers.__name__}."):
+    """All rules that the modules of vendors and of `providers` define."""
+    for module in (*_modules(vendors), *_modules(providers)):
         for value in vars(importlib.import_module(module.name)).values():
             yield from _rules_in(value)
+
+
+def _modules(package: ModuleType) -> Iterator[pkgutil.ModuleInfo]:
+    return pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 
 
 def _rules_in(value: Any) -> Iterator[Rule]:
@@ -72,7 +76,7 @@ def test_a_rule_has_all_its_fields(rule: Rule) -> None:
     assert date.fromisoformat(rule.checked) and rule.since <= rule.checked
     assert set(rule.fixes) <= set(CHOICES)
     if not rule.fixes and rule.id not in OF_THE_TREE:
-        assert WITHOUT_FIX[rule.id].endswith(".")
+        assert WITHOUT_FIX.get(rule.id, "").endswith("."), f"add a sentence for {rule.id} to WITHOUT_FIX in providers/rules.py"
 
 
 def test_every_rule_belongs_to_a_provider() -> None:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 
 from chainviz.core.chain.messages import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
-from chainviz.core.dialects.patching import data_url
+from chainviz.core.chain.tree import parse
+from chainviz.core.dialects.values import data_url
+from chainviz.core.formats.vendors import PROVIDERS, verdicts
 from chainviz.core.operations.repair import CHOICES
-from chainviz.core.providers import PROVIDERS, verdicts
-from chainviz.core.providers.check import answered_in, calls_of, check, excerpts, joined_in
+from chainviz.core.providers.check import call_ids_with_results, calls_of, check, excerpts, joined_call_ids
 from tests.core.pictures import ai, call, h, odd, s, tool
 from tests.core.strategies import chains
 
@@ -99,7 +99,7 @@ def test_rules(messages: list[Message], openai: list[str], anthropic: list[str])
 
 def test_a_problem_quotes_the_api_and_names_the_place() -> None:
     problem = next(check(ANTHROPIC, parse([h(), ai("hm", call("a")), h()])))
-    assert problem.text.startswith("Message 2 (section 1, pair 1) calls search as “a”, but no result follows.")
+    assert problem.text.startswith("A message in pair 1.1 calls search as “a”, but no result follows.")
     assert "Anthropic: “tool_use ids were found without tool_result blocks immediately after”" in problem.text
     assert problem.provider == "anthropic" and problem.source and str(problem.path) == "s1.p1.m0.c1"
 
@@ -147,9 +147,9 @@ def test_places_exist_and_fixes_are_known(messages: list[Message]) -> None:
 def test_sections_alone_give_the_same_as_the_whole(messages: list[Message]) -> None:
     """Of the other sections a store tells it only which calls have their result there."""
     tree = parse(messages)
-    answered = answered_in(pair for _, pair in tree.pairs())
+    answered = call_ids_with_results(pair for _, pair in tree.pairs())
     for provider in PROVIDERS:
-        alone = (replace(excerpt, paired=answered, joined=joined_in(tree)) for excerpt in excerpts(tree))
+        alone = (replace(excerpt, paired=answered, joined=joined_call_ids(tree)) for excerpt in excerpts(tree))
         apart = [problem for excerpt in alone for problem in provider.check_section(excerpt)]
         assert [*apart, *provider.check_ids(calls_of(tree))] == list(check(provider, tree))
 

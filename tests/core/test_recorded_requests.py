@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import parse
+from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.load import load_file
-from chainviz.core.providers import PROVIDERS
 from chainviz.core.providers.check import check
 from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.without_fix import reason_without_fix
+from chainviz.core.providers.rules import reason_without_fix
 from tests.shared_folder import shared
 
 REFUSED = ("rejects", "modified_history")

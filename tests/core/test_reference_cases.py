@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from chainviz.core.chain.build import add_tool_response, append_human, find_tool_responses
-from chainviz.core.chain.calls.tool_ids import parse_template
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.reasoning import clear_reasoning, contains_tool_call_reasoning, reasoning_message
+from chainviz.core.chain.tool_ids import parse_template
+from chainviz.core.chain.tree import parse
 from chainviz.core.errors import Refused
 from chainviz.core.reference import normalized_by_reference, parsed_by_reference, sanitized_by_reference
 from tests.core.cases import cases, expected_message, read_messages, same_tree

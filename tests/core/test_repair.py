@@ -8,31 +8,30 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.chain import MemoryChain, apply_splices
-from chainviz.core.chain.content_problems import content_problems
-from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.messages import Message, Shape, Text, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.problems import tree_problems
-from chainviz.core.chain.tree import SUMMARIZATION_TOOL
+from chainviz.core.chain.problems import content_problems, tree_problems
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL, parse
 from chainviz.core.errors import OptionsError, Refused
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import CHOICES, OPERATION, RepairOptions, propose, repaired
-from chainviz.core.operations.repair.passes.sections import OPENING
+from chainviz.core.operations.repair.passes.turns import OPENING
 from chainviz.core.reference import parsed_by_reference
 from chainviz.store.content.message_shapes import shape_of
 from tests.core.pictures import ai, call, h, odd, result, s, tool
 from tests.core.strategies import chains
+from tests.examples import examples
 
 
 def errors(messages: tuple[Message, ...]) -> list[str]:
     return [p.rule for p in tree_problems(parse(messages)) if p.severity == "error"]
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(chains)
 def test_one_run_is_enough_and_the_input_stays_as_it_was(messages: list[Message]) -> None:
     before = copy.deepcopy(messages)
@@ -43,7 +42,7 @@ def test_one_run_is_enough_and_the_input_stays_as_it_was(messages: list[Message]
     assert errors(once) == []
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(chains)
 def test_with_every_fix_accepted_the_chain_is_strict_and_valid(messages: list[Message]) -> None:
     after = repaired(messages, RepairOptions(only=tuple(CHOICES)))
@@ -51,7 +50,7 @@ def test_with_every_fix_accepted_the_chain_is_strict_and_valid(messages: list[Me
     assert all(pair.is_valid for _, pair in parse(after).pairs())
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(chains, st.data())
 def test_any_choice_is_carried_out(messages: list[Message], draw: st.DataObject) -> None:
     fixes = propose(MemoryChain(tuple(messages)))
@@ -64,7 +63,7 @@ def test_any_choice_is_carried_out(messages: list[Message], draw: st.DataObject)
     assert not list(tree_problems(parse(after)))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(chains)
 def test_no_text_is_lost(messages: list[Message]) -> None:
     """Everything a person could read is still there; identical copies of a result are the only thing dropped."""
@@ -160,6 +159,14 @@ FALLBACK = result("a", FALLBACK_RESPONSE_CONTENT)
 def test_each_fix(before: list[Message], after: list[Message], ids: list[str]) -> None:
     assert [fix.id for fix in propose(MemoryChain(tuple(before)))] == ids
     assert repaired(before) == tuple(after)
+
+
+def test_only_a_screenshot_answers_a_computer_call() -> None:
+    click = ToolCall("c1", "computer", '{"type": "click"}', type="computer")
+    (fix,) = propose(MemoryChain((h(), Message("ai", (click,)), h())))
+    assert fix.choices == ("call-to-text",)
+    mixed = repaired([h(), Message("ai", (click, ToolCall("a", "search", "{}"))), h()])
+    assert [ref.id for message in mixed for ref in message.results] == ["a"]
 
 
 @pytest.mark.parametrize("end", [[ai(call("a"))], [ai(call("a")), odd("exit")], [ai("x"), odd("exit")]])
@@ -281,7 +288,7 @@ def test_each_message_is_read_once_and_again_only_near_what_is_odd() -> None:
     assert not chain.read
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(chains)
 def test_a_stored_chain_is_mended_as_one_in_memory(messages: list[Message]) -> None:
     everything = RepairOptions(only=tuple(CHOICES))

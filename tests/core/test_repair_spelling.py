@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import parse
 from chainviz.core.operations.repair import RepairOptions, propose, repaired
 from tests.core.provider_problems import provider_problems
 

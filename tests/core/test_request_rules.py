@@ -56,9 +56,16 @@ def test_a_request_to_bedrock_that_calls_tools_defines_them(wrap: Any) -> None:
     assert read.apply("repair", goal="bedrock").chain.to_bytes() == fixed.to_bytes()
 
 
-@pytest.mark.parametrize("document", [{"messages": [ASK, CALL, RESULT]}, [ASK, CALL, RESULT], {"modelId": "x", "messages": [ASK]}])
+@pytest.mark.parametrize("document", [{"messages": [ASK, CALL, RESULT]}, [ASK, CALL, RESULT]])
 def test_messages_alone_define_no_tools(document: Any) -> None:
-    assert said(load(document, "bedrock_converse"), "bedrock") == []
+    assert said(load(document, "bedrock_converse"), "bedrock") == ["tools-undefined-in-list warning"]
+    assert said(load([ASK], "bedrock_converse"), "bedrock") == []
+
+
+@pytest.mark.parametrize(("beside", "expected"), [({"prefix": True}, []), ({"prefix": False}, ["last-role warning"])])
+def test_mistral_continues_a_prefix(beside: dict[str, bool], expected: list[str]) -> None:
+    messages = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "At", **beside}]
+    assert said(load({"model": "mistral-large-latest", "messages": messages}, "mistral"), "mistral") == expected
 
 
 def model(*names: str) -> dict[str, Any]:

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain.calls.tool_ids import CHARSETS, parse_template, renamings
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.tree import BodyPair
+from chainviz.core.chain.tool_ids import CHARSETS, parse_template, renamings
+from chainviz.core.chain.tree import BodyPair, parse
 from chainviz.core.errors import OptionsError, Refused
 from tests.core.pictures import ai, call, h, tool
 from tests.core.strategies import chains

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 import chainviz
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import parse
+from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.load import load_file
-from chainviz.core.providers import PROVIDERS
-from chainviz.core.providers.check import check
-from chainviz.core.providers.verdict import verdict_of
+from chainviz.core.providers.check import check, verdict_of
 
 PROVIDER_OF = {"openai_chat": "openai-chat", "anthropic": "anthropic"}
 USER = {"role": "user", "content": "hi"}

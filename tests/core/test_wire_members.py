@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import chainviz
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.formats.vendors import PROVIDERS
 
 Messages = list[dict[str, Any]]
 ASKED = {"role": "user", "content": "hi"}

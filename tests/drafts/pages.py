@@ -7,6 +7,11 @@ from typing import Any
 
 from django.test import Client
 
+from chainviz.drafts import stored_draft
+from chainviz.drafts.models import Draft
+from chainviz.drafts.stored_draft import Steps
+from chainviz.store.models import Snapshot
+
 
 class _Fields(HTMLParser):
     def __init__(self) -> None:
@@ -56,3 +61,12 @@ def send_form(client: Client, address: str, **changed: Any) -> Any:
     fields: dict[str, Any] = dict(fields_of(client.get(address).content.decode()))
     fields.update({name.replace("__", "-"): value for name, value in changed.items()})
     return client.post(address, {name: value for name, value in fields.items() if value is not None})
+
+
+def snapshot_of(draft: Draft) -> Snapshot:
+    """What the draft proposes now, whatever requests did to it."""
+    return stored_draft.snapshot_of(Draft.objects.get(pk=draft.pk))
+
+
+def steps_of(draft: Draft) -> Steps:
+    return stored_draft.steps_of(Draft.objects.get(pk=draft.pk))

@@ -9,22 +9,24 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import given, settings
+from hypothesis import given
 
 from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
 from chainviz.core.operations.compact import COMPACTORS, as_value, parse_strategy, print_strategy
-from chainviz.core.operations.compact.compactors.contract import Compactor
+from chainviz.core.operations.compact.contract import Compactor
 from chainviz.drafts.models import Draft, Preset
-from chainviz.drafts.operations.compact import run_job, tree
+from chainviz.drafts.operations.compact import run, tree
 from chainviz.drafts.operations.compact.run import Ran
-from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_next_job
 from chainviz.store.content.chain import StoredChain
-from tests.chains.making import ai, human, long_story, make_chain, result
+from tests.chains.making import ai, human, long_story, make_chain, make_chain_of, result
 from tests.core.operations.compact.made import STRATEGIES
-from tests.drafts.pages import fields_of
+from tests.drafts.pages import fields_of, snapshot_of, steps_of
+from tests.drafts.summary_story import work
+from tests.examples import examples
+from tests.llm.fake_server import says, serving
 
 pytestmark = pytest.mark.django_db
 LIMIT = {"type": "message_limit", "max_messages": 3}
@@ -56,11 +58,19 @@ def post(chain: Chain, strategy: Any, act: str = "look", query: str = "", **fiel
 
 def test_the_page_runs_a_strategy_at_once(chain: Chain) -> None:
     page = Client().get(f"/c/{chain.pk}/do/compact/").content.decode()
-    assert fields_of(page)["type@"] == ["composite"]
-    assert "Token limit not triggered" in text_of(page)
-    assert "12 messages, limit 50." in text_of(page)
+    assert fields_of(page)["type@"] == ["composite"] and fields_of(page)["keep_first_request"] == ["on"]
+    assert "A limit of 0 is off." in text_of(page), "the window of the model is not known, and nothing is removed unasked"
     assert re.findall(r'value="add:compactors:(\w+)"[^>]*>([^<]+)<', page)[0] == ("message_limit", "Message limit")
     assert "0 removed 12 kept" in text_of(page)
+
+
+def test_a_token_limit_begins_with_the_window_of_the_recorded_model() -> None:
+    chain = make_chain_of(json.dumps({"model": "claude-opus-4-5", "messages": talk(3)}).encode())
+    page = Client().get(f"/c/{chain.pk}/do/compact/").content.decode()
+    assert fields_of(page)["max_tokens@compactors[0]"] == ["160,000"]
+    assert "The context window of claude-opus-4-5 is 200,000 tokens." in " ".join(page.split())
+    added = post(chain, {"type": "composite", "compactors": [LIMIT]}, "add:compactors:token_limit").content.decode()
+    assert fields_of(added)["max_tokens@compactors[1]"] == ["160,000"]
 
 
 def test_a_run_shows_its_trace_its_cut_and_what_goes(chain: Chain) -> None:
@@ -73,17 +83,33 @@ def test_a_run_shows_its_trace_its_cut_and_what_goes(chain: Chain) -> None:
     assert "10 removed 2 kept" in found
     assert "Messages stored 12 2 −83%" in found
     assert "Turns 6 1" in found
-    assert "1 leading system message never compacted" in found
+    assert "1 system message at the start never compacted" in found
     assert found.count("10 removed above") == 1
     assert "The first request is removed" in found
     assert not Draft.objects.exists()
+
+
+def test_the_first_request_stays_where_it_is_ticked(chain: Chain) -> None:
+    found = text_of(post(chain, LIMIT, keep_first_request="on").content.decode())
+    assert "8 removed 4 kept" in found and "The first request is removed" not in found
+    post(chain, LIMIT, "apply", keep_first_request="on")
+    kept = StoredChain(snapshot_of(Draft.objects.get()))
+    assert [message.role for message in kept.slice(0, len(kept))] == ["system", "human", "ai", "human", "ai"]
+
+
+def test_recorded_tokens_are_not_compared_with_an_estimate(chain: Chain) -> None:
+    given = text_of(post(chain, LIMIT, prompt_tokens="9000").content.decode())
+    assert re.search(r"Prompt tokens, given, then estimated 9,000 ≈ [\d,]+ Bytes", given)
+    for counter in ("bytes", "o200k"):
+        counted = text_of(post(chain, LIMIT, counter=counter).content.decode())
+        assert re.search(r"Prompt tokens, (estimated|o200k) [\d,]+ [\d,]+ −\d+%", counted), counter
 
 
 def test_a_compactor_without_effect_falls_through(chain: Chain) -> None:
     one = {"type": "split", "trigger": {"type": "always"}, "strategy": {"type": "message_limit", "max_messages": 100}}
     found = text_of(post(chain, {"type": "composite", "compactors": [one, LIMIT]}).content.decode())
     assert "1 Split triggered, removed nothing Always It always triggers." in found
-    assert "Falls through to the next compactor." in found
+    assert "Continues with the next step." in found
 
 
 def test_preview_is_a_step_of_a_draft(chain: Chain) -> None:
@@ -119,7 +145,7 @@ def test_prompt_tokens_are_given_or_estimated(chain: Chain) -> None:
     strategy = {"type": "token_limit", "max_tokens": 1_000}
     assert "Prompt tokens, estimated" in text_of(post(chain, strategy).content.decode())
     found = text_of(post(chain, strategy, prompt_tokens="2000").content.decode())
-    assert "Prompt tokens, given 2,000" in found
+    assert "Prompt tokens, given, then estimated 2,000" in found
     assert post(chain, strategy, prompt_tokens="many").status_code == 200
     assert post(chain, strategy, "apply", prompt_tokens="-1").status_code == 422
 
@@ -184,7 +210,7 @@ def test_a_number_that_is_none_is_refused_with_its_place(chain: Chain) -> None:
     assert fields_of(found)["max_messages@"] == ["many"]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(STRATEGIES)
 def test_a_form_keeps_every_strategy(value: dict[str, Any]) -> None:
     fields: dict[str, str] = {}
@@ -224,7 +250,7 @@ def test_summaries_can_be_the_strategy(chain: Chain) -> None:
 
 
 def test_a_long_chain_runs_as_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_job, "MESSAGES_AT_ONCE", 100)
+    monkeypatch.setattr(run, "MESSAGES_AT_ONCE", 100)
     chain = make_chain(long_story(30, 4))
     client, address = Client(), f"/c/{chain.pk}/do/compact/"
     page = client.get(address).content.decode()
@@ -246,7 +272,7 @@ def test_a_long_chain_runs_as_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_of_a_long_chain_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_job, "MESSAGES_AT_ONCE", 10)
+    monkeypatch.setattr(run, "MESSAGES_AT_ONCE", 10)
     chain = make_chain(talk(20))
     answer = post(chain, LIMIT)
     page = Client().get(answer.headers["Location"]).content.decode()
@@ -299,3 +325,28 @@ def test_saved_strategies_of_others_are_not_shown(chain: Chain) -> None:
     assert "Secret" not in post(chain, LIMIT, f"load:{preset.pk}").content.decode()
     post(chain, LIMIT, f"forget:{preset.pk}")
     assert Preset.objects.get() == preset
+
+
+def test_a_model_writes_when_somebody_runs_it_and_is_not_asked_again(settings: Any) -> None:
+    chain = make_chain([human("Find it."), *(m for n in range(4) for m in work(n, 3_000)), ai("Found."), human("And now?"), ai("Done.")])
+    strategy = {"type": "fold_tools", "writer": "model"}
+    assert "Fold tool exchanges with a model" not in Client().get(f"/c/{chain.pk}/do/compact/").content.decode()
+    with serving(says("Module 3 was wrong.")) as server:
+        settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"llm_base_url": server.url, "llm_model": "small"})
+        refused = post(chain, strategy, "apply")
+        assert (refused.status_code, "Press Run first" in refused.content.decode(), server.seen) == (422, True, [])
+        waiting = post(chain, strategy)
+        run_next_job()
+        assert len(server.seen) == 1
+        assert "8 removed 4 kept" in text_of(Client().get(waiting.headers["Location"]).content.decode())
+        assert post(chain, strategy, "apply").status_code == 303
+        assert len(server.seen) == 1, "the step has the text of the run"
+    kept = StoredChain(snapshot_of(Draft.objects.get()))
+    assert [message.role for message in kept.slice(0, len(kept))] == ["human", "ai", "tool", "ai", "human", "ai"]
+    assert "Module 3 was wrong." in str(kept.slice(0, len(kept)))
+
+
+def test_a_model_that_nobody_set_up_is_a_sentence(chain: Chain) -> None:
+    waiting = post(chain, {"type": "summarize", "writer": "model"})
+    run_next_job()
+    assert "No model is set up" in text_of(Client().get(waiting.headers["Location"]).content.decode())

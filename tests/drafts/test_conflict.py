@@ -13,11 +13,10 @@ from chainviz.core.operations.convert import Convert, ConvertOptions
 from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
-from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.drafts.target import target_of_version, version_of
 from chainviz.store.fsck import fsck
 from chainviz.store.transfer.exports import export
-from tests.drafts.pages import fields_of, send_form
+from tests.drafts.pages import fields_of, send_form, snapshot_of, steps_of
 from tests.drafts.test_draft import begin, last_texts, of
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,6 @@ from chainviz.core.operations.mask import Mask, MaskOptions
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
-from chainviz.drafts.stored_draft import snapshot_of, stored_draft
 from chainviz.drafts.target import target_of_version, version_of
 from chainviz.store.errors import Overlap
 from chainviz.store.fsck import fsck
@@ -26,7 +25,7 @@ from chainviz.store.history.steps import NewStep
 from chainviz.store.history.versions import save
 from chainviz.store.transfer.exports import export
 from tests.chains.making import ai, human, make_chain_of
-from tests.drafts.pages import fields_of
+from tests.drafts.pages import fields_of, snapshot_of
 from tests.drafts.test_conflict import shown
 from tests.drafts.test_draft import of
 
@@ -123,10 +122,10 @@ def test_the_length_of_a_state_follows_its_messages(client: Client) -> None:
     chain = make_chain_of(json.dumps(state).encode(), "state.json")
     saved(client, mask(chain, "Orion"))
     late = mask(chain, "Jane")
-    add_step(stored_draft(late), NewStep([Splice(3, 1)], "edit"))
+    add_step(late.stored, NewStep([Splice(3, 1)], "edit"))
     shorter = start_draft(version_of(chain, 2), author="you")
     add_step(shorter, NewStep([Splice(0, 2)], "edit"))
-    result = store_rebase(stored_draft(late), save(shorter, author="you"))
+    result = store_rebase(late.stored, save(shorter, author="you"))
     made = json.loads(b"".join(export(current(result))))
     assert (made["processed_length"], made["by"], made["team"]) == (1, NAME, NAME)
 

@@ -14,12 +14,11 @@ from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.preview.conflicts import conflict_page
-from chainviz.drafts.stored_draft import snapshot_of
 from chainviz.drafts.target import target_of_draft, target_of_version
 from chainviz.store.fsck import fsck
 from chainviz.store.transfer.exports import export
 from tests.chains.making import ai, human, make_chain_of
-from tests.drafts.pages import fields_of
+from tests.drafts.pages import fields_of, snapshot_of
 from tests.drafts.test_conflict import field, shown
 from tests.drafts.test_draft import of
 

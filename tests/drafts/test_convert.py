@@ -15,7 +15,7 @@ from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.load import load_file
 from chainviz.core.operations.convert import Convert, ConvertOptions
 from chainviz.core.operations.edit import Edit
-from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.services import save, undo

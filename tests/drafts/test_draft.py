@@ -7,10 +7,9 @@ from django.test import Client
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
-from tests.drafts.pages import fields_of, send_form
+from tests.drafts.pages import fields_of, send_form, snapshot_of, steps_of
 
 pytestmark = pytest.mark.django_db
 

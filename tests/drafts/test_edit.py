@@ -11,10 +11,9 @@ from django.test import Client
 from chainviz.chains.models import Chain
 from chainviz.drafts.edit.form import MOST_PARTS
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.store.content.chain import StoredChain
 from tests.chains.files import send
-from tests.drafts.pages import fields_of, send_form
+from tests.drafts.pages import fields_of, send_form, snapshot_of, steps_of
 
 pytestmark = pytest.mark.django_db
 

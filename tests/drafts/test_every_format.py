@@ -15,11 +15,10 @@ from chainviz.core.formats import get_format
 from chainviz.core.operations.compact import CompactOptions
 from chainviz.core.operations.contract import Context
 from chainviz.core.state.document import write_state
-from chainviz.core.state.export import provider_of
-from chainviz.core.state.stored_and_sent import call_after
+from chainviz.core.state.export import call_after, provider_of
 from chainviz.drafts.operations.compact.run import run_strategy
 from chainviz.drafts.simulation.run import A, Chosen, run_simulation
-from chainviz.drafts.state.document import document_of, recorded_length
+from chainviz.drafts.state.page import document_of, recorded_length
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from chainviz.store.query.state import StatePart
@@ -47,7 +46,7 @@ def test_the_pages_and_python_agree(both: tuple[chainviz.Chain, StoredChain]) ->
     assert stored.format == loaded.format
     part = StatePart.of(stored)
     recorded = recorded_length(part)
-    call = call_after(part, part.answered if recorded is None else recorded)
+    call = call_after(part, part.count_to_last_answer if recorded is None else recorded)
     same = loaded.next_call(leading=())
     assert (len(call.stored), call.stored.size, call.seen) == (len(same.stored), same.stored.size, same.seen)
     assert call.warnings == same.warnings

@@ -28,7 +28,7 @@ def forget_all() -> None:
 
 @pytest.fixture
 def chain(monkeypatch: pytest.MonkeyPatch) -> Chain:
-    monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 10)
+    monkeypatch.setattr("chainviz.drafts.operations.run.MESSAGES_AT_ONCE", 10)
     return make_chain([message for each in ROUNDS for message in each])
 
 
@@ -71,7 +71,7 @@ def test_it_says_the_same_as_a_page_without_a_job(client: Client, chain: Chain, 
     client.get(page)
     run_waiting_jobs()
     by_job = client.get(page)
-    monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 1000)
+    monkeypatch.setattr("chainviz.drafts.operations.run.MESSAGES_AT_ONCE", 1000)
     at_once = client.get(page)
     for key in ("table", "tools", "plan"):
         ours, theirs = by_job.context["page"].get(key), at_once.context["page"].get(key)

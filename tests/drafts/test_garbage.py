@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from chainviz.chains.models import Chain
-from chainviz.drafts.garbage import KEPT_DAYS, collect_discarded
 from chainviz.drafts.models import Draft
+from chainviz.drafts.services import KEPT_DAYS, collect_discarded
 from chainviz.store.fsck import fsck
 from chainviz.store.models import Body, Run, Snapshot
 from chainviz.store.models import Draft as StoreDraft

@@ -11,10 +11,10 @@ from django.test import Client
 
 from chainviz.chains.audit.records import AuditEntry
 from chainviz.chains.models import Chain
-from chainviz.core.operations.redact.same_calls import find_same_calls
+from chainviz.core.operations.redact.candidates import find_same_calls
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.job import run_operation
 from chainviz.drafts.operations.redact.choices import RedactChoices
+from chainviz.drafts.operations.run import run_operation
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, run_job
@@ -175,7 +175,7 @@ def test_decisions_of_the_audit_are_a_table_of_pages(client: Client, chain: Chai
     assert "line 3" not in first
     last = client.get(f"/c/{made.pk}/audit/{AuditEntry.objects.get().pk}/decisions?from=100").content.decode()
     assert last.count("<tr") == 1 + 20
-    assert "s120.p1.m1.c0" in last
+    assert f'href="/c/{made.pk}/v/1/at/s120.p1.m1"' in last
 
 
 def test_copies_around_the_messages_go_with_what_was_redacted(client: Client, chain: Chain) -> None:
@@ -357,7 +357,7 @@ def test_calls_are_read_once_for_a_content(client: Client, address: str, monkeyp
 def redacting(client: Client, address: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The page of a job that is to redact a long chain; nobody has taken it up yet."""
     monkeypatch.setattr(RedactChoices, "first_options", None)  # no job before this one
-    monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 1)
+    monkeypatch.setattr("chainviz.drafts.operations.run.MESSAGES_AT_ONCE", 1)
     answer = send_form(client, f"{address}?v=1", act="apply", placeholder="[gone]", min_bytes="7")
     assert answer.status_code == 303 and not Draft.objects.exists()
     return str(answer.url)

@@ -13,14 +13,14 @@ from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations import reading_cache
 from chainviz.drafts.operations.repair.cards import MOST_CARDS
-from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, run_job
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import History, Version
 from tests.chains.files import send
-from tests.drafts.pages import fields_of, send_form
+from tests.chains.making import make_chain_of
+from tests.drafts.pages import fields_of, send_form, snapshot_of, steps_of
 
 pytestmark = pytest.mark.django_db
 
@@ -132,7 +132,7 @@ def long_chain(client: Client, monkeypatch: pytest.MonkeyPatch) -> Chain:
         {"role": "user", "content": " "},
     ]
     send(client, ("long.json", json.dumps(messages).encode()))
-    monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 1)
+    monkeypatch.setattr("chainviz.drafts.operations.run.MESSAGES_AT_ONCE", 1)
     chain = Chain.objects.get()
     client.get(f"/c/{chain.pk}/repair/?v=1")
     run_job(Job.objects.get().pk)
@@ -260,7 +260,7 @@ def test_a_chain_is_converted_and_exported_in_the_other_format(client: Client, c
 @pytest.fixture
 def converting(client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> str:
     """The page of a job that is to convert a long chain; nobody has taken it up yet."""
-    monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 1)
+    monkeypatch.setattr("chainviz.drafts.operations.run.MESSAGES_AT_ONCE", 1)
     answer = send_form(client, f"/c/{chain.pk}/do/convert/?v=1", to="anthropic", drop_reasoning="on")
     assert answer.status_code == 303 and not Draft.objects.exists()
     return str(answer.url)
@@ -400,3 +400,21 @@ def test_the_heading_counts_nodes_and_the_changes_that_its_badges_add_up_to(clie
     bar = page.split('<h2 id="changes">')[1].split('class="push-end"')[0]
     assert bar.startswith("5 nodes changed · 6 changes</h2>")
     assert sum(int(count) for count in re.findall(r"</svg>(\d+) \w+</span>", bar)) == 6
+
+
+def test_the_page_names_what_the_next_calls_provider_refuses_in_its_words(client: Client) -> None:
+    call = {"type": "tool_use", "id": "toolu_1", "name": "ls", "input": {}}
+    lines = [{"role": "user", "content": "a"}, {"role": "assistant", "content": [call]}, {"role": "user", "content": "b"}]
+    document = {"model": "claude-sonnet-4-5", "max_tokens": 9, "system": "s", "messages": lines}
+    chain = make_chain_of(json.dumps(document).encode())
+
+    def text(query: str = "") -> str:
+        page = client.get(f"/c/{chain.pk}/repair/?v=1{query}").content.decode()
+        return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+    page = text()
+    assert "Anthropic would refuse the next call: 1 error" in page
+    assert "messages.1 " in page and "tool_use ids were found without tool_result" in page
+    other = text("&goal=openai-chat")
+    assert "OpenAI would refuse the next call" in other and "messages.1 " not in other
+    assert "Ollama accepts the next call" in text("&goal=ollama")

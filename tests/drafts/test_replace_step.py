@@ -7,8 +7,7 @@ from django.test import Client
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored_draft import snapshot_of, steps_of
-from tests.drafts.pages import fields_of, send_form
+from tests.drafts.pages import fields_of, send_form, snapshot_of, steps_of
 from tests.drafts.test_edit import contents
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.edit import Edit
-from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change

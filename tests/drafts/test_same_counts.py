@@ -42,16 +42,15 @@ def look(client: Client, content: bytes, name: str) -> dict[str, list[int]]:
     chain = make_chain_of(content, name)
     home = f"/c/{chain.pk}/"
     explorer, problems, repair = (text_of(client.get(home + each).content.decode()) for each in ("v/1/", "v/1/problems", "repair/?v=1"))
+    client.post("/columns/", {"column": ["problems"]})
     row = text_of(client.get("/").content.decode())
     answer = client.get(f"/api/v1/chains/{chain.pk}").json()
     counted = [
-        number(r"(\d+) structure problems?\b", explorer),
+        number(r"Structure: (\d+) problems?", explorer),
         number(r"Structure (\d+) problems?", problems),
         number(r"(\d+) structure problems?\b", row),
         answer["errors"] + answer["warnings"],
     ]
-    if "Repair" in explorer:
-        counted.append(number(r"\bRepair (\d+)", explorer))
     page = client.get(f"{home}repair/?v=1").content.decode()
     if "Nothing to repair" in repair or 'class="fix"' not in page:
         return {"problems": counted}

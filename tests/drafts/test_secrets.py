@@ -15,7 +15,7 @@ from chainviz.chains.audit.records import AuditEntry
 from chainviz.chains.models import Chain
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.job import run_operation
+from chainviz.drafts.operations.run import run_operation
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job
@@ -252,7 +252,7 @@ def test_own_patterns_survive_a_worker_that_is_told_to_stop(
 ) -> None:
     job = Job.objects.latest("pk")
     with monkeypatch.context() as stopping, pytest.raises(SystemExit):
-        stopping.setattr(services, "held", lambda _: sys.exit(0))
+        stopping.setattr(services, "lock_draft", lambda _: sys.exit(0))
         run_job(job.pk)
     waiting = Job.objects.get(pk=job.pk)
     assert (waiting.state, waiting.args) == (Job.State.QUEUED, job.args)
@@ -271,7 +271,7 @@ def test_own_patterns_stay_with_a_job_that_another_worker_takes_over(
         Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
         raise Cancelled
 
-    monkeypatch.setattr("chainviz.drafts.operations.job.propose", lost)
+    monkeypatch.setattr("chainviz.drafts.operations.run.propose", lost)
     run_job(job.pk)
     assert Job.objects.get(pk=job.pk).args == job.args
 

@@ -11,12 +11,11 @@ from django.test import Client
 from chainviz.chains.models import Chain
 from chainviz.core.chain.messages import Thinking
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored_draft import snapshot_of
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.store.content.chain import StoredChain
 from tests.chains.files import send
-from tests.drafts.pages import send_form
+from tests.drafts.pages import send_form, snapshot_of
 
 pytestmark = pytest.mark.django_db
 OFFER = 'value="drop-signed"'
@@ -72,7 +71,7 @@ def test_the_fix_of_a_pasted_error_drops_it_from_that_place_on_also_beside_a_dra
 
 
 def test_on_a_long_chain_a_job_finds_what_the_pasted_error_asks_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chainviz.drafts.operations.job.MESSAGES_AT_ONCE", 1)
+    monkeypatch.setattr("chainviz.drafts.operations.run.MESSAGES_AT_ONCE", 1)
     wanted = f"/c/{conversation(client).pk}/repair/?v=1&kind=drop-signed&since=s51.p1"
     shown = client.get(wanted).content.decode()
     waited = shown.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")

@@ -16,9 +16,8 @@ from django.test import Client
 
 from chainviz.chains.models import Chain
 from chainviz.core.operations.compact.simulation import Line, simulate
-from chainviz.drafts.simulation import run_job
-from chainviz.drafts.simulation.chart import MOST, Chart
-from chainviz.drafts.simulation.lanes import Lanes
+from chainviz.drafts.simulation import run
+from chainviz.drafts.simulation.chart import MOST, Chart, Lanes
 from chainviz.drafts.simulation.run import LineRan, SimulationRan
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_next_job
@@ -119,7 +118,7 @@ def test_odd_addresses_are_harmless(chain: Chain, query: str) -> None:
 
 
 def test_a_long_chain_is_simulated_by_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_job, "MESSAGES_AT_ONCE", 100)
+    monkeypatch.setattr(run, "MESSAGES_AT_ONCE", 100)
     chain = make_chain([message for turn in range(200) for message in (*long_story(1, 1), ai(f"Done {turn}"))])
     client, where = Client(), f"/c/{chain.pk}/do/compact/simulate/"
     page = get(where)
@@ -137,7 +136,7 @@ def test_a_long_chain_is_simulated_by_a_job(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_job_of_a_long_chain_can_be_stopped(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_job, "MESSAGES_AT_ONCE", 1)
+    monkeypatch.setattr(run, "MESSAGES_AT_ONCE", 1)
     client, where = Client(), f"/c/{chain.pk}/do/compact/simulate/?v=1"
     answer = client.post(where, fields_of(get(where)))
     client.post(answer.headers["Location"], {"act": "stop"})

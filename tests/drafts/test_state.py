@@ -12,17 +12,16 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from chainviz.chains.models import Chain
 from chainviz.core.chain.chain import Splice
 from chainviz.core.chain.messages import HUMAN, Message, Text
+from chainviz.core.state.export import next_call
 from chainviz.core.state.processed_length import seen_messages
-from chainviz.core.state.stored_and_sent import next_call
 from chainviz.drafts.models import Draft
-from chainviz.drafts.state import document
-from chainviz.drafts.stored_draft import snapshot_of
+from chainviz.drafts.state import page as document
 from chainviz.store.content import message_reader
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.fsck import fsck
@@ -34,7 +33,8 @@ from chainviz.store.models import Version
 from chainviz.store.query.state import StatePart
 from chainviz.store.transfer.exports import export
 from tests.chains.making import ai, human, long_story, make_chain, make_chain_of, result
-from tests.drafts.pages import fields_of, send_form
+from tests.drafts.pages import fields_of, send_form, snapshot_of
+from tests.examples import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -98,14 +98,14 @@ def stepped(client: Client, chain: Chain, query: str = "", **fields: str) -> Any
 def test_two_columns_show_what_is_stored_and_what_is_sent(talk: Chain) -> None:
     found = rows(get(talk))
     assert found[:2] == [
-        "section: Leading system messages from the next call, 17 B",
+        "section: System messages at the start from the next call, 17 B",
         "row: sent, not stored System You are the desk. sent only 17 B",
     ]
     assert found[2] == "section: §1 Hello 3 messages · 24 B"
     assert "row: 3 System The passenger checked in. stored 25 B 3 System The passenger checked in. 25 B" in found
     assert "row: 5 find_cabin calls 8 31 B 5 find_cabin calls 8 31 B" in [re.sub(r"\d+ B", "31 B", row) for row in found]
     assert any("find_cabin result 8106" in row for row in found)
-    at = found.index("divider: Seen by the model up to here processed_length 7")
+    at = found.index("divider: Seen by the model up to here 7 messages")
     assert found[at + 2].startswith("row: 8 Human Event: boarding passes were opened. appended")
     assert found[-2:] == [
         "section: Next call",
@@ -119,7 +119,7 @@ def test_the_measures_count_both_columns(talk: Chain) -> None:
     call = next_call(stored(talk).shapes())
     assert f"{call.stored.size} B" in page
     assert "8 messages, 1 of them system" in page
-    assert "9 messages: 1 leading + 8" in page
+    assert "9 messages: 1 system + 8" in page
     assert "appended since the last call, 35 B" in page
     assert "openai only" in page
 
@@ -130,9 +130,9 @@ def test_the_next_call_is_what_a_person_enters(talk: Chain) -> None:
     ).content.decode()
     found = rows(page)
     assert found[1] == "row: sent, not stored System Be brief. Be kind. sent only 18 B"
-    assert "divider: Seen by the model up to here processed_length 2" in found
+    assert "divider: Seen by the model up to here 2 messages" in found
     assert found[-2].startswith("row: Human And the dog? once the reply is complete 12 B")
-    assert "10 messages: 1 leading + 8 + 1" in page
+    assert "10 messages: 1 system + 8 + 1" in page
     assert fields_of(page)["lead-0"] == ["Be brief.\r\nBe kind."]
     assert Chain.objects.get().version == 1
 
@@ -192,7 +192,7 @@ def test_an_imported_state_keeps_what_it_says() -> None:
     document = {"version": 1, "provider": "openai", "processed_length": 1, "session": {"id": 7}, "messages": messages}
     chain = make_chain_of(json.dumps(document).encode())
     page = get(chain)
-    assert "processed_length 1" in page
+    assert "1 message</span>" in page
     assert "The state starts with a system message." in page
     assert downloaded(chain) == document
 
@@ -241,7 +241,7 @@ def test_the_length_of_a_state_follows_its_messages() -> None:
     seen = fields_of(client.get(address).content.decode())["seen"]
     assert client.post(address, {**options, "seen": seen}).status_code == 303
     assert exported(draft) == {**document, "processed_length": 2, "messages": [*messages[2:], late]}
-    assert "processed_length 2" in client.get(f"/c/{chain.pk}/state/?draft={draft.pk}").content.decode()
+    assert "2 messages</span>" in client.get(f"/c/{chain.pk}/state/?draft={draft.pk}").content.decode()
     client.post(f"/c/{chain.pk}/d/{draft.pk}/undo")
     assert exported(draft)["processed_length"] == 4
     assert [finding for finding in fsck() if finding.severity == "error"] == []
@@ -259,11 +259,11 @@ def test_the_length_of_an_anthropic_state_counts_its_own_messages() -> None:
     document = anthropic(4)
     chain = make_chain_of(json.dumps(document).encode())
     found = rows(get(chain))
-    assert found[found.index("divider: Seen by the model up to here processed_length 5") + 1].startswith("section: §3 c")
+    assert found[found.index("divider: Seen by the model up to here 5 messages") + 1].startswith("section: §3 c")
     assert downloaded(chain) == document
     # the call and half of the message with its result go
     options = {"type@": "message_limit", "max_messages@": "4", "if_no_user_boundary": "keep_last_turn"}
-    send_form(Client(), f"/c/{chain.pk}/do/compact/", act="apply", **options)
+    send_form(Client(), f"/c/{chain.pk}/do/compact/", act="apply", **options, keep_first_request="")
     after = downloaded(chain, f"?draft={Draft.objects.get().pk}")
     assert (len(after["messages"]), after["processed_length"]) == (4, 2)
 
@@ -309,7 +309,7 @@ def test_a_long_chain_is_shown_in_windows() -> None:
     assert "61 to 120 of 270" in page
     assert [int(number) for number in re.findall(r'node-number">(\d+)<', page)][::2] == list(range(61, 121))
     assert "section: §7 Task number 7" in "\n".join(rows(page))
-    assert "Leading system messages</b>" not in page
+    assert "System messages at the start</b>" not in page
     assert 'name="at" value="60"' in page
     assert "Next call" in rows(get(chain, "?rows=all&from=99999"))[-2]
 
@@ -327,7 +327,7 @@ MESSAGES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(messages=MESSAGES, is_state=st.booleans(), places=st.lists(st.integers(0, 25), max_size=4))
 def test_the_outline_measures_as_core_does(messages: list[dict[str, Any]], is_state: bool, places: list[int]) -> None:
     document: dict[str, Any] = {"messages": messages}
@@ -337,7 +337,7 @@ def test_the_outline_measures_as_core_does(messages: list[dict[str, Any]], is_st
     call = next_call(chain.shapes(), is_state=is_state)
     part = StatePart.of(chain)
     assert (part.start, len(part), part.size) == (call.stored.start, len(call.stored), call.stored.size)
-    assert (part.answered, part.systems, part.first_role) == (call.seen, call.stored.systems, call.stored.first_role)
+    assert (part.count_to_last_answer, part.systems, part.first_role) == (call.seen, call.stored.systems, call.stored.first_role)
     for place in (min(place, len(part)) for place in places):
         assert part.size_before(place) == call.stored.size_before(place)
     late = list(part.late_systems())
@@ -370,7 +370,7 @@ def test_one_pair_with_very_many_members_is_windowed() -> None:
     calls = [(f"c{number}", "f", {}) for number in range(400)]
     chain = make_chain([human("go"), ai(None, *calls), *(result(id, f"found {id}") for id, _, _ in calls)])
     page = get(chain)
-    assert "processed_length 2" in page
+    assert "2 messages</span>" in page
     assert len(rows(page)) < 80
     assert "340 messages the same" in page
 
@@ -465,7 +465,7 @@ def test_a_converted_chain_is_a_state_that_has_been_processed() -> None:
     assert (exported()["processed_length"], len(exported()["messages"])) == (3, 3)
     stepped(client, chain, f"?draft={draft.pk}", act="add_event", append_text="late")
     assert (exported()["processed_length"], len(exported()["messages"])) == (3, 4)
-    assert "processed_length 3" in client.get(f"/c/{chain.pk}/state/?draft={draft.pk}").content.decode()
+    assert "3 messages</span>" in client.get(f"/c/{chain.pk}/state/?draft={draft.pk}").content.decode()
 
 
 def test_seen_messages_are_counted_alike_in_long_and_short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -478,7 +478,7 @@ def test_seen_messages_are_counted_alike_in_long_and_short_stretches(monkeypatch
         part = StatePart.of(StoredChain(snapshot))
         expected = [seen_messages(length, part.origins()) for length in range(24)]
         for long in (0, 4, 64):
-            monkeypatch.setattr("chainviz.store.query.seen_messages.LONG", long)
+            monkeypatch.setattr("chainviz.store.query.state.LONG", long)
             assert [part.seen_messages(length) for length in range(24)] == expected
 
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from chainviz.help.pages import NAMES, TABLES, all_pages
 from chainviz.help.render import table_html, text_html
-from chainviz.help.table import Row, Table
+from chainviz.help.tables import Row, Table
 
 pytestmark = pytest.mark.django_db
 

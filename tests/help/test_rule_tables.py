@@ -8,16 +8,20 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.rules.rule import rule_anchor
-from chainviz.help.rule_tables import TITLES, rule_table
+from chainviz.core.providers.rules import NO_REPAIR, rule_anchor
+from chainviz.help.tables import TITLES, rule_table
 
 pytestmark = pytest.mark.django_db
 
 
 def cells_of(html: str) -> list[str]:
-    return [" ".join(unescape(re.sub("<[^>]+>", "", cell)).split()) for cell in re.findall(r"<td[^>]*>(.*?)</td>", html, re.DOTALL)]
+    return [
+        " ".join(unescape(re.sub("<[^>]+>", "", cell)).split())
+        for cell in re.findall(r"<td[^>]*>(.*?)</td>", html, re.DOTALL)
+    ]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.name)
@@ -37,7 +41,9 @@ def test_anchors_are_unique(client: Client) -> None:
     assert len(anchors) == len(set(anchors))
 
 
-def test_a_rule_without_a_fix_says_why() -> None:
-    for provider in PROVIDERS:
-        for row in rule_table(provider.name).rows:
-            assert row.cells[5] and row.cells[5] != "None. "
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.name)
+def test_a_rule_names_known_fixes_or_says_why_there_is_none(provider: Provider) -> None:
+    unknown = {(rule.id, fix) for rule in provider.all_rules for fix in rule.fixes if fix not in CHOICES}
+    assert not unknown, "a fix is one of CHOICES in chainviz/core/operations/repair/fixes.py"
+    silent = {row.cells[0] for row in rule_table(provider.name).rows if NO_REPAIR in row.cells[5]}
+    assert not silent, "add a sentence to WITHOUT_FIX in chainviz/core/providers/rules.py, or `fixes` to the rule"

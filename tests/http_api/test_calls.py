@@ -165,7 +165,7 @@ def test_a_wrong_member_of_a_body_is_told_in_words_of_ours(program: Callable[...
     editor = program()
     chain = editor.upload(FILE).json()["chains"][0]["id"]
     refused = editor.send(f"/chains/{chain}/operations/repair", {"version": "first"}).json()
-    assert refused == {"error": "body.version: it needs a whole number.", "where": "body.version"}
+    assert refused == {"error": "body.version: it needs a whole number.", "code": "invalid-field", "where": "body.version"}
 
 
 def test_tree_and_problems(program: Callable[..., Program]) -> None:
@@ -285,7 +285,7 @@ def test_what_cannot_be_read_is_named(program: Callable[..., Program], body: Any
     chain = editor.upload(FILE).json()["chains"][0]["id"]
     answer = editor.send(f"/chains/{chain}/operations/repair", body)
     assert answer.status_code in (400, 422)
-    assert set(answer.json()) == {"error", "where"}
+    assert set(answer.json()) == {"error", "code", "where"}
     assert answer.json()["where"] == where
 
 
@@ -368,7 +368,7 @@ def test_without_a_token_a_page_may_ask_and_forms_need_its_csrf_token(team_mode:
     assert person.post(f"{V1}/uploads", FILE, content_type="application/octet-stream").status_code == 201
     person.handler.enforce_csrf_checks = True
     forged = person.post(f"{V1}/uploads", FILE, content_type="text/plain")
-    assert (forged.status_code, set(forged.json())) == (403, {"error", "where"})
+    assert (forged.status_code, set(forged.json())) == (403, {"error", "code", "where"})
 
 
 def test_local_mode_writes_only_with_a_token(client: Client) -> None:
@@ -384,7 +384,7 @@ def test_local_mode_writes_only_with_a_token(client: Client) -> None:
 )
 def test_every_refusal_is_json(program: Callable[..., Program], method: str, path: str, status: int) -> None:
     answer = getattr(program().client, method)(V1 + path)
-    assert (answer.status_code, set(answer.json())) == (status, {"error", "where"})
+    assert (answer.status_code, set(answer.json())) == (status, {"error", "code", "where"})
 
 
 def test_a_fault_is_json_too(program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch) -> None:

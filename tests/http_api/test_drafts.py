@@ -8,7 +8,7 @@ import pytest
 
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations import job as operation_job
+from chainviz.drafts.operations import run as operation_job
 from chainviz.jobs.tasks import run_next_job
 from tests.http_api.test_calls import FILE, Program, program  # noqa: F401
 

@@ -14,8 +14,8 @@ import chainviz
 from chainviz.api.json_objects import result_object
 from chainviz.cli import main
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored_draft import snapshot_of
 from chainviz.store.transfer import exports
+from tests.drafts.pages import snapshot_of
 from tests.http_api.test_calls import Program, program  # noqa: F401
 from tests.shared_folder import SAMPLES
 
@@ -41,7 +41,7 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @pytest.fixture(autouse=True)
 def ids_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chainviz.drafts.operations.context.SystemRandom", lambda: random.Random(0))
+    monkeypatch.setattr("chainviz.drafts.operations.proposal.SystemRandom", lambda: random.Random(0))
 
 
 def on_the_command_line(file: Path, operation: str, options: dict[str, Any], out: Path) -> bytes:
@@ -122,7 +122,7 @@ def test_two_chains_are_compared_as_the_command_line_compares_them(
         assert answer == printed and answer["runs"] is are_runs, (old, new)
     assert editor.get(f"/chains/{chains['one']}/diff/1..1").json() == {**answer, "next": None}
     monkeypatch.setattr("chainviz.http_api.chains.MOST", 1)
-    monkeypatch.setattr("chainviz.chains.diff.runs.compare_runs.MOST_COMPARED", 0)
+    monkeypatch.setattr("chainviz.chains.diff.runs.MOST_COMPARED", 0)
     page = editor.get(f"/compare/{chains['other']}/{chains['longer']}").json()
     rest = editor.get(f"/compare/{chains['other']}/{chains['longer']}", offset=page["next"]).json()
     assert len(page["changes"]) == len(rest["changes"]) == 1, "long chains are compared at once: a program waits"

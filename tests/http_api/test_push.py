@@ -1,4 +1,4 @@
-"""`chainviz push`, and the example of the README, against a server that listens."""
+"""`chainviz push`, and the example of the help, against a server that listens."""
 
 from __future__ import annotations
 
@@ -168,15 +168,14 @@ def test_the_token_follows_no_redirect(server: str, tmp_path: Path, capsys: pyte
     assert "302" in capsys.readouterr().err
 
 
-def test_the_example_of_the_readme_prints_a_link(
+def test_example_of_the_help_prints_a_link(
     server: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    section = (ROOT / "README.md").read_text().partition("## API")[2]
-    example = re.search(r"```python\n(.*?)```", section, re.DOTALL)
+    example = re.search(r"```python\n(.*?)```", (ROOT / "chainviz/help/api.md").read_text(), re.DOTALL)
     assert example is not None
     assert len(example[1].splitlines()) <= 10
-    exec(compile(example[1], "README.md", "exec"), {"messages": STORY})
+    exec(compile(example[1], "api.md", "exec"), {"messages": STORY})
     assert capsys.readouterr().out.split() == [f"{server}/c/{Chain.objects.get().pk}/"]
     monkeypatch.setattr(arrivals, "BIG", 10)
-    exec(compile(example[1], "README.md", "exec"), {"messages": STORY[:2]})
+    exec(compile(example[1], "api.md", "exec"), {"messages": STORY[:2]})
     assert capsys.readouterr().out.split() == [f"{server}/upload/{Arrival.objects.get().pk}/"]

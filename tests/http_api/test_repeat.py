@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from chainviz.accounts import idempotency
+from chainviz.accounts import middleware
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.models import IdempotencyKey, Membership, Team
 from chainviz.accounts.permissions import Role
@@ -159,7 +159,7 @@ def test_a_request_that_died_is_done_by_the_next(editor: Program, at: str, monke
     path = f"{at}/versions/1/threads"
 
     def overtaken(*given: Any) -> Any:
-        found = idempotency.claim(*given)
+        found = middleware.claim(*given)
         IdempotencyKey.objects.update(at=timezone.now())  # by a request that took the key over
         return found
 
@@ -169,7 +169,7 @@ def test_a_request_that_died_is_done_by_the_next(editor: Program, at: str, monke
     assert (lost.status_code, "took too long" in lost.json()["error"]) == (409, True)
     assert (Thread.objects.count(), IdempotencyKey.objects.count()) == (0, 1), "what the first wrote is taken back"
 
-    IdempotencyKey.objects.update(at=timezone.now() - idempotency.LONGEST - timedelta(seconds=1))
+    IdempotencyKey.objects.update(at=timezone.now() - middleware.LONGEST - timedelta(seconds=1))
     done = send(editor, path, {"text": "One"}, "k")
     assert (done.status_code, "Idempotency-Replayed" in done) == (201, False)
     assert send(editor, path, {"text": "One"}, "k")["Idempotency-Replayed"] == "true"
@@ -183,7 +183,7 @@ def test_keys_are_forgotten_after_a_day(editor: Program, at: str) -> None:
     assert send(editor, path, {"text": "Two"}, "k").status_code == 201
     send(editor, path, {"text": "Three"}, "new")
     IdempotencyKey.objects.filter(pk=IdempotencyKey.objects.earliest("pk").pk).update(at=timezone.now() - timedelta(hours=25))
-    idempotency.forget_old()
+    middleware.forget_old()
     assert IdempotencyKey.objects.count() == 1
 
 
@@ -206,6 +206,9 @@ def test_an_answer_shows_what_may_be_seen_today(editor: Program, at: str, progra
     assert send(editor, path, {"text": f"Is it {secret}?"}, "k").status_code == 404
 
 
+REVIEW = {"give_verdict", "request_review"}
+
+
 def test_the_description_says_which_calls_take_a_key(editor: Program) -> None:
     paths = editor.get("/openapi.json").json()["paths"]
     takes = {
@@ -214,7 +217,7 @@ def test_the_description_says_which_calls_take_a_key(editor: Program) -> None:
         for said in methods.values()
         if any(each["name"] == "Idempotency-Key" for each in said["parameters"])
     }
-    assert takes == {"upload", "run_operation", "save_draft", "new_thread", "reply_to_thread", "set_label"}
+    assert takes == {"upload", "run_operation", "save_draft", "new_thread", "reply_to_thread", "set_label", *REVIEW}
     said = paths[f"{V1}/chains/{{chain_id}}/versions/{{number}}/threads"]["post"]
     assert "Idempotency-Replayed" in said["responses"]["201"]["headers"]
     assert "Idempotency-Key" in editor.client.get(f"{V1}/").content.decode()

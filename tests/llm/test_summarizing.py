@@ -11,7 +11,7 @@ from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Message
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.summarize import SUMMARIZE, Left, SummarizeOptions, SummaryRequest
+from chainviz.core.operations.summarize import SUMMARIZE, SummarizeOptions, SummaryRequest, Unchanged
 from chainviz.core.operations.summarize.operation import summarized
 from chainviz.llm import write_all
 from tests.core.pictures import ai, h
@@ -58,7 +58,7 @@ def test_pieces_written_at_the_same_time_are_executed_together() -> None:
 
     with serving(play) as server:
 
-        def ask(requests: Sequence[SummaryRequest]) -> dict[str, str | Left]:
+        def ask(requests: Sequence[SummaryRequest]) -> dict[str, str | Unchanged]:
             written = write_all(requests, writer(server.url), concurrency=4)
             return {each.request.key: each.outcome for each in written}
 

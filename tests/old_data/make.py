@@ -1,5 +1,6 @@
 """Made `sqlite.zip`, `postgresql.zip` and `expected.json` at commit 29970b1: `python -m tests.old_data.make POSTGRESQL_URL`.
 
+Commit 37cbf70 then migrated both databases: it is the last one with every migration that `0001_squashed` replaces.
 It is kept as a record. Files made by later code would not be old data.
 """
 

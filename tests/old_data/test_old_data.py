@@ -81,8 +81,8 @@ def test_a_worker_ends_all_jobs(tmp_path: Path) -> None:
         with folder.connect() as connection:
             connection.execute(
                 "INSERT INTO jobs_job (function, args, state, progress, message, cancel_requested, attempts, max_attempts,"
-                " task_id, created_at, lease_until) SELECT 'chainviz.gone.mask', '{\"own_patterns\": \"she pays\"}', state,"
-                " progress, message, cancel_requested, attempts, max_attempts, task_id, created_at, lease_until"
+                " created_at, lease_until) SELECT 'chainviz.gone.mask', '{\"own_patterns\": \"she pays\"}', state,"
+                " progress, message, cancel_requested, attempts, max_attempts, created_at, lease_until"
                 " FROM jobs_job WHERE id = 21"
             )
             connection.commit()

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
-from chainviz.core.documents.eval_archive import zipfile
+from chainviz.core.documents.packed_files import zipfile
 from chainviz.store.fsck import fsck
 from tests.chains.files import send
 from tests.core.documents.test_eval_archive import SAMPLE, archive

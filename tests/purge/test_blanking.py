@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.secrets.decode_escapes import Decoded
+from chainviz.core.secrets.spellings import Decoded
 from chainviz.store.purge import blanking
 from chainviz.store.purge.blanking import Blanks
 

@@ -13,7 +13,7 @@ from chainviz.accounts.permissions import Role
 from chainviz.bulk.models import BulkRun
 from chainviz.chains.models import Chain
 from chainviz.cli import main
-from chainviz.core.recipes.recipe import NO_MASK, NOT_PURGED
+from chainviz.core.recipes import NO_MASK, NOT_PURGED
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.recipes.fsck import fsck_recipes

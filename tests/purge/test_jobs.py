@@ -21,8 +21,7 @@ from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.purge import jobs as work
-from chainviz.purge.jobs import start_purge
-from chainviz.purge.vacuum import BUSY, CLEAN
+from chainviz.purge.jobs import BUSY, CLEAN, start_purge
 from chainviz.store.content.uploads import CHUNK
 from chainviz.store.fsck import fsck
 from chainviz.store.models import History, Run, Upload, UploadChunk
@@ -181,7 +180,7 @@ def test_the_audit_and_the_page_say_what_the_files_may_still_hold(client: Client
 def test_a_reader_of_sqlite_keeps_the_log_from_being_called_clean(chain: Chain, monkeypatch: Any) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("this is about the write-ahead log of SQLite")
-    from chainviz.purge import vacuum as settling
+    from chainviz.purge import jobs as settling
 
     monkeypatch.setattr(settling, "PAUSE", 0.01)
     assert settling.settle() == CLEAN

@@ -18,7 +18,7 @@ from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
 from chainviz.core.errors import Refused
 from chainviz.core.operations.edit import Edit
-from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.core.operations.mask import MASK, MaskOptions
 from chainviz.core.operations.summarize import SummarizeOptions
 from chainviz.drafts import services as drafts
@@ -59,7 +59,7 @@ def target_of(chain: Chain) -> Target:
 
 def taken(target: Target, proposal: Proposal) -> Callable[[], Any]:
     def take() -> None:
-        with drafts.taking(target, proposal):
+        with drafts.add_step(target, proposal):
             pass
 
     return take

@@ -62,8 +62,15 @@ def test_it_is_filled_with_what_was_masked_and_purges_it(client: Client, masked:
     assert "without the purged values" in client.get(f"/c/{masked.pk}/v/3/export").content.decode()
 
 
-def test_a_version_without_a_mask_and_an_unknown_one(client: Client, masked: Chain) -> None:
-    page = client.get(f"/c/{masked.pk}/purge/?masked=1").content.decode()
-    assert "No step of this version masked a value." in html.unescape(page)
+def test_every_link_is_filled_with_what_is_found(client: Client, masked: Chain) -> None:
+    """Before anything was masked, beside what was masked, and in the file of a version that masked it."""
+    home = f"/c/{masked.pk}"
+    for page in (f"{home}/v/3/export", f"{home}/versions/", f"{home}/do/mask/?v=1", f"{home}/do/redact/"):
+        assert f'"{home}/purge/?masked=3"' in client.get(page).content.decode(), page
+    assert {MAIL, KEY} <= set(values_on(client, f"/c/{masked.pk}/purge/?masked=1"))
+    said = html.unescape(client.get(f"/c/{masked.pk}/purge/?masked=1").content.decode())
+    assert "3 values found in it or in its upload. Delete the lines that should stay." in said
+    clean = make_chain([human("Hello."), ai("Hello, what can I do?")])
+    assert "No values were found." in client.get(f"/c/{clean.pk}/purge/?masked=1").content.decode()
     assert client.get(f"/c/{masked.pk}/purge/?masked=9").status_code == 404
     assert client.get(f"/c/{masked.pk}/purge/?masked=x").status_code == 200

@@ -21,8 +21,8 @@ from chainviz.chains.models import Chain
 from chainviz.chains.uploads import staging
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
-from chainviz.purge import vacuum
-from chainviz.review.labels.services import Given, set_label
+from chainviz.purge import jobs
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.threads.writing import NewThread, begin
@@ -56,7 +56,7 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     dismiss(give_verdict(chain, 1, "changes", f"There is {CANARIES[6]}", by=chain.owner), CANARIES[7], by=chain.owner)
     quoted = NewThread(1, Thread.Kind.TEXT, "s1.h.m1.c0", 4, 9, quote=CANARIES[8])
     begin(chain, chain.owner, quoted, f"```suggestion\n{CANARIES[9]}\n```")
-    set_label(chain, Given(1, "", "tag", CANARIES[10]), by=chain.owner)
+    set_label(chain, LabelChoice(1, "", "tag", CANARIES[10]), by=chain.owner)
     Job.objects.create(
         owner=chain.owner,
         function="x.y",
@@ -225,34 +225,34 @@ def postgresql() -> None:
 def test_a_transaction_from_before_keeps_old_rows_and_the_purge_says_so(
     monkeypatch: pytest.MonkeyPatch, chain: Chain
 ) -> None:
-    monkeypatch.setattr(vacuum, "WAITS", 1)
+    monkeypatch.setattr(jobs, "WAITS", 1)
     other = connection.copy()
     other.set_autocommit(False)
     with closing(other), other.cursor() as reading:
         reading.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         reading.execute("SELECT 1")  # from here on it sees this state, and holds no table
         chain.save()
-        assert vacuum.settle() == vacuum.BUSY
+        assert jobs.settle() == jobs.BUSY
         other.rollback()
-    monkeypatch.setattr(vacuum, "WAITS", int(PATIENCE))  # tests beside this one write to the same server
-    assert vacuum.settle() == vacuum.LOGGED
+    monkeypatch.setattr(jobs, "WAITS", int(PATIENCE))  # tests beside this one write to the same server
+    assert jobs.settle() == jobs.LOGGED
 
 
 @pytest.mark.usefixtures("postgresql")
 def test_a_writer_in_another_database_of_the_server_keeps_old_rows_and_the_purge_says_so(
     monkeypatch: pytest.MonkeyPatch, chain: Chain
 ) -> None:
-    monkeypatch.setattr(vacuum, "WAITS", 1)
+    monkeypatch.setattr(jobs, "WAITS", 1)
     with psycopg.connect(django_settings.POSTGRESQL_URL, dbname="postgres") as other:
         other.execute("SELECT pg_current_xact_id()")
-        assert vacuum.settle() == vacuum.BUSY
+        assert jobs.settle() == jobs.BUSY
 
 
 @pytest.mark.usefixtures("postgresql")
 def test_a_transaction_that_begins_meanwhile_keeps_old_statistics_and_the_purge_says_so(
     monkeypatch: pytest.MonkeyPatch, chain: Chain
 ) -> None:
-    monkeypatch.setattr(vacuum, "WAITS", 1)
+    monkeypatch.setattr(jobs, "WAITS", 1)
     other = connection.copy()
     other.set_autocommit(False)
     with closing(other), other.cursor() as reading:
@@ -262,19 +262,19 @@ def test_a_transaction_that_begins_meanwhile_keeps_old_statistics_and_the_purge_
             reading.execute("SELECT 1")
             yield from ("drafts", "chains")
 
-        monkeypatch.setattr(vacuum, "LABELS", labels())
-        assert vacuum.settle() == vacuum.BUSY
+        monkeypatch.setattr(jobs, "LABELS", labels())
+        assert jobs.settle() == jobs.BUSY
 
 
 @pytest.mark.usefixtures("postgresql")
 def test_database_files_of_postgresql_hold_nothing(
     client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vacuum, "WAITS", int(PATIENCE))  # tests beside this one write to the same server
+    monkeypatch.setattr(jobs, "WAITS", int(PATIENCE))  # tests beside this one write to the same server
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")  # statistics quote frequent values
     assert purge(client, chain).status_code == 303
-    assert vacuum.settle() == vacuum.LOGGED
+    assert jobs.settle() == jobs.LOGGED
     with connection.cursor() as cursor:
         cursor.execute("CHECKPOINT")
         cursor.execute(

@@ -6,7 +6,7 @@ import pytest
 
 from chainviz.purge.jobs import start_look, start_purge
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Comment, SignOff, Thread
 from chainviz.review.requests.services import give_verdict
 from chainviz.review.sign_off.services import sign_off
@@ -20,7 +20,7 @@ KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 def test_a_value_that_only_comments_and_labels_hold_is_counted_and_purged(room: Room) -> None:  # noqa: F811
     begin(room.chain, room.ivo.user, NewThread(1, Thread.Kind.CHAIN, quote=f"say {KEY}"), f"The key is {KEY}")
-    set_label(room.chain, Given(1, "", "tag", KEY), by=room.ivo.user)
+    set_label(room.chain, LabelChoice(1, "", "tag", KEY), by=room.ivo.user)
     assert start_look(room.chain, KEY, "", by=room.lin.user).result["places"] == 3
     purged = start_purge(room.chain, KEY, "", (), by=room.lin.user)
     assert (purged.state, purged.result["places"], purged.result["again"]) == ("done", 3, 0)

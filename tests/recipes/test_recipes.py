@@ -28,7 +28,7 @@ from chainviz.recipes.fsck import fsck_recipes
 from chainviz.recipes.models import Recipe, WordList
 from chainviz.recipes.services import change, create, save_list, value_of, without_lists
 from chainviz.store.fsck import fsck
-from chainviz.store.site_backup import kept_models
+from chainviz.store.site_backup import models_to_back_up
 from tests.accounts.people import client_of, make_member
 from tests.chains.making import STORY, ai, human, make_chain
 from tests.drafts.pages import fields_of, send_form
@@ -189,14 +189,14 @@ def test_a_refused_step_leaves_nothing_and_says_which(client: Client, chain: Cha
 def test_a_compaction_is_saved_with_a_limit_or_not_at_all(client: Client, chain: Chain) -> None:
     made = client.post("/recipes/", {"name": "Short", "operation": "compact"})
     row = Recipe.objects.get()
-    assert value_of(row).steps[0].said == {"max_messages": 50, "max_tokens": 8_000}
+    assert value_of(row).steps[0].changed_options == {"max_messages": 50, "max_tokens": 8_000}
     for nothing in ({"max_messages": "", "max_tokens": "0"}, {"max_messages": "0", "max_tokens": "0"}):
         refused = send_form(client, made["Location"], **nothing)
         assert refused.status_code == 422 and "Choose when to compact" in refused.content.decode()
     with pytest.raises(OptionsError, match="Choose when"):
         create("Odd", (make_step("compact", {}),), by=local_member())
     row.refresh_from_db()
-    assert value_of(row).steps[0].said == {"max_messages": 50, "max_tokens": 8_000}
+    assert value_of(row).steps[0].changed_options == {"max_messages": 50, "max_tokens": 8_000}
     assert list(fsck_recipes()) == []
 
 
@@ -214,7 +214,7 @@ def test_the_form_of_a_compaction_offers_the_saved_strategies(client: Client, ch
     saved.delete()
     assert re.search(rf"<option [^>]*selected>{re.escape(words)}</option>", client.get(address).content.decode())
     assert send_form(client, address).status_code == 303, "it stays although the person deleted it"
-    assert value_of(Recipe.objects.get()).steps[0].said.keys() == {"strategy"}
+    assert value_of(Recipe.objects.get()).steps[0].changed_options.keys() == {"strategy"}
 
 
 def test_a_long_chain_is_a_job(client: Client, chain: Chain, vendor: Recipe, monkeypatch: Any) -> None:
@@ -324,7 +324,7 @@ def test_another_team_and_a_viewer(client: Client, chain: Chain, vendor: Recipe,
 
 
 def test_a_backup_holds_them() -> None:
-    assert {Recipe, WordList} <= set(kept_models())
+    assert {Recipe, WordList} <= set(models_to_back_up())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from django.db.models import Model
 
 from chainviz.chains.models import Chain
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Mute, SignOff, TeamRules, Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.sign_off.services import sign_off
@@ -39,7 +39,7 @@ def written_about(room: Room) -> Chain:
     chain.refresh_from_db()
     begin(chain, ivo, NewThread(1, Thread.Kind.NODE, "s1.p1", quote=f"say {KEY}"), f"@Mei {KEY}")
     begin(chain, ivo, NewThread(1, Thread.Kind.CHAIN), f"Not sent: {KEY}", is_pending=True)
-    set_label(chain, Given(1, "s1.p1", "tag", KEY), by=ivo)
+    set_label(chain, LabelChoice(1, "s1.p1", "tag", KEY), by=ivo)
     ask(chain, [mei.pk], f"Is {KEY} valid?", by=ivo)
     dismiss(give_verdict(chain, 1, "changes", f"{KEY} is in it", by=mei), f"{KEY} is a test", by=ivo)
     give_verdict(chain, 1, "approve", KEY, by=room.lin.user)

@@ -13,7 +13,7 @@ from django.test import Client
 from chainviz.accounts.models import AuditRow, local_owner
 from chainviz.drafts.target import version_of
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import Given, labels_of, set_label
+from chainviz.review.labels.services import LabelChoice, labels_of, set_label
 from chainviz.review.models import Label, TeamRules, Thread
 from chainviz.review.requests.services import give_verdict
 from chainviz.review.threads.writing import NewThread, begin
@@ -71,7 +71,7 @@ def test_labels_of_nodes_follow_into_later_versions(client: Client) -> None:
     chain = make_chain(TALK)
     by = local_owner()
     for path in ("s1.p1", "s1.p2", "s2.p1"):
-        set_label(chain, Given(1, path, "rating", "2"), by=by)
+        set_label(chain, LabelChoice(1, path, "rating", "2"), by=by)
     apply(chain, "edit", path="s1.p1", action="delete")
     apply(chain, "edit", version=2, path="s2.p1.m0.c0", action="text", text="Two o'clock.")
     stored = StoredChain(version_of(chain, 3).snapshot)
@@ -80,8 +80,8 @@ def test_labels_of_nodes_follow_into_later_versions(client: Client) -> None:
         ("s2.p1", "outdated", "s2.p1"),
         ("s1.p1", "removed", ""),
     ]
-    set_label(chain, Given(3, "s1.p1", "rating", "5"), by=by)
-    set_label(chain, Given(3, "s2.p1", "rating", "4"), by=by)
+    set_label(chain, LabelChoice(3, "s1.p1", "rating", "5"), by=by)
+    set_label(chain, LabelChoice(3, "s2.p1", "rating", "4"), by=by)
     assert sorted(Label.objects.values_list("path", "version", "value")) == [
         ("s1.p1", 1, 2), ("s1.p2", 1, 5), ("s2.p1", 1, 2), ("s2.p1", 3, 4),
     ]  # fmt: skip
@@ -97,8 +97,8 @@ def test_ones_own_label_can_be_removed_and_an_editor_removes_any(room: Room) -> 
     def remove(who: Any, of: Label) -> int:
         return int(room.client(who).post(f"/c/{room.chain.pk}/labels/{of.pk}/remove/").status_code)
 
-    of_ivo = set_label(room.chain, Given(1, "", "tag", "a"), by=room.ivo.user)
-    of_mei = set_label(room.chain, Given(1, "", "tag", "b"), by=room.mei.user)
+    of_ivo = set_label(room.chain, LabelChoice(1, "", "tag", "a"), by=room.ivo.user)
+    of_mei = set_label(room.chain, LabelChoice(1, "", "tag", "b"), by=room.mei.user)
     assert [remove(room.mei, of_ivo), remove(room.ivo, of_mei), remove(room.ivo, of_ivo)] == [422, 303, 303]
     assert not Label.objects.exists()
     assert list(fsck_review()) == []
@@ -106,8 +106,8 @@ def test_ones_own_label_can_be_removed_and_an_editor_removes_any(room: Room) -> 
 
 def test_the_library_filters_by_label(room: Room) -> None:
     other = make_chain([human("Another question"), *STORY[2:6]], "other.json")
-    set_label(room.chain, Given(1, "s1.p1", "tag", "urgent"), by=room.mei.user)
-    set_label(other, Given(1, "", "rating", "3"), by=room.mei.user)
+    set_label(room.chain, LabelChoice(1, "s1.p1", "tag", "urgent"), by=room.mei.user)
+    set_label(other, LabelChoice(1, "", "rating", "3"), by=room.mei.user)
     client = room.client(room.sam)
 
     def found(query: str) -> list[str]:
@@ -118,11 +118,11 @@ def test_the_library_filters_by_label(room: Room) -> None:
     assert found("rating:3") == [other.title]
     assert found("rating:x") == found("tag:nothing") == []
     assert found("") == [room.chain.title, other.title]
-    assert '<option value="tag:urgent">urgent</option>' in client.get("/").content.decode()
+    assert '<option value="tag:urgent">urgent</option>' in client.get("/filters/fields/").content.decode()
 
 
 def test_labels_and_comments_are_exported(room: Room) -> None:
-    set_label(room.chain, Given(1, "s1.p1", "tag", "=1+1"), by=room.mei.user)
+    set_label(room.chain, LabelChoice(1, "s1.p1", "tag", "=1+1"), by=room.mei.user)
     begin(room.chain, room.mei.user, NewThread(1, Thread.Kind.NODE, "s1.p1"), "@cmd, why?")
     begin(room.chain, room.mei.user, NewThread(1, Thread.Kind.CHAIN), "only mine", is_pending=True)
     client = room.client(room.sam)

@@ -10,7 +10,7 @@ from django.test import Client
 
 from chainviz.accounts.models import local_owner
 from chainviz.core.operations.edit import Edit
-from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.target import target_of_version
 from chainviz.review.models import Thread

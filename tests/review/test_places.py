@@ -14,7 +14,7 @@ from chainviz.drafts import services
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.target import target_of_version, version_of
 from chainviz.review.models import Place, Thread
-from chainviz.review.threads.places import place_threads
+from chainviz.review.threads.notes import place_threads
 from chainviz.review.threads.writing import NewThread, begin
 from chainviz.store.content.chain import StoredChain
 from tests.chains.making import STORY, ai, human, make_chain, result

@@ -172,6 +172,8 @@ def test_suggestions_become_steps_of_one_draft(client: Client) -> None:
     draft = Draft.objects.get()
     assert answer.redirect_chain[0][0] == f"/c/{chain.pk}/d/{draft.pk}/"
     assert "Thread 4: s1.p1 does not contain exactly one text" in answer.content.decode()
+    assert [Thread.objects.get(pk=thread.pk).is_resolved for thread in (sure, whole, pair, several)] == [True, True, True, False]
+    assert f"in thread {sure.number}" in client.get(f"/c/{chain.pk}/d/{draft.pk}/").content.decode()
     texts = [message.parts[0] for message in target_of_draft(draft).stored.slice(0, 8)]
     assert "One o'clock. I am nearly sure." in str(texts[5]) and "It is noon in London." in str(texts[3])
     assert "The only text." in str(texts[7]), "the only text of a node is meant where the node is"

@@ -7,7 +7,7 @@ import pytest
 from chainviz.chains.secrets.scans import start_library_scan
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.requests.standing import standing_of
@@ -22,7 +22,7 @@ KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 def test_it_finds_them_in_every_text_and_says_where(room: Room) -> None:
     ivo = room.ivo.user
     begin(room.chain, ivo, NewThread(1, Thread.Kind.CHAIN, quote=f"say {KEY}"), f"The key is {KEY}")
-    set_label(room.chain, Given(1, "", "tag", KEY), by=ivo)
+    set_label(room.chain, LabelChoice(1, "", "tag", KEY), by=ivo)
     ask(room.chain, [room.mei.user_id], f"Is {KEY} valid?", by=ivo)
     dismiss(give_verdict(room.chain, 1, "changes", f"{KEY} is in it", by=room.mei.user), f"{KEY} is a test", by=ivo)
     job = start_library_scan(room.lin)
@@ -60,7 +60,7 @@ def test_pages_tell_what_the_files_that_they_offer_hold(room: Room) -> None:
 
     assert "in title and" not in page("labels/") + page("threads/")
     begin(room.chain, room.ivo.user, NewThread(1, Thread.Kind.CHAIN), f"The key is {KEY}")
-    set_label(room.chain, Given(1, "", "tag", KEY), by=room.ivo.user)
+    set_label(room.chain, LabelChoice(1, "", "tag", KEY), by=room.ivo.user)
     assert "1 finding of 1 value in title and labels" in page("labels/")
     assert "1 finding of 1 value in title and comments" in page("threads/?show=resolved"), "whichever are listed"
-    assert f'href="/c/{room.chain.pk}/purge/"' in page("labels/")
+    assert f'href="/c/{room.chain.pk}/purge/' in page("labels/")

@@ -1,40 +1,41 @@
-"""The README names what there is: every setting with its default, every command, files that exist, pictures that are small."""
+"""README.md and the other documents at the top: short, with files that exist and pictures that are small."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from chainviz.cli import COMMANDS
-from chainviz.settings import Environment
+import pytest
+
 from tests import ROOT
 
 TEXT = (ROOT / "README.md").read_text()
-NOT_IN_A_TABLE = {"data", "database_url"}
-"""Settings whose default is told in words."""
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "chainviz/help").glob("*.md"), *(ROOT / "packaging").glob("*.md")])
 
 
-def test_every_setting_stands_there_with_its_default() -> None:
-    told = dict(re.findall(r"^\| `CHAINVIZ_(\w+)` \| (.*?) ?\|", TEXT, re.MULTILINE))
-    fields = Environment.model_fields
-    assert {name.lower() for name in told} == set(fields)
-    for name, field in fields.items():
-        assert name in NOT_IN_A_TABLE or told[name.upper()] == str(field.default), name
+def test_readme_has_at_most_200_lines() -> None:
+    assert len(TEXT.splitlines()) <= 200
 
 
-def test_every_command_stands_there() -> None:
-    assert {name for name in COMMANDS if f"`chainviz {name}" not in TEXT} == set()
-
-
-def test_every_file_it_names_exists() -> None:
-    named = re.findall(r"`((?:chainviz|tests|static|templates|\.ci)/[\w./]+)`", TEXT)
-    assert len(named) > 10
-    assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-def test_its_pictures_are_there_and_small() -> None:
+def test_readme_has_two_small_pictures() -> None:
     pictures = re.findall(r"!\[.+?\]\((.+?)\)", TEXT)
     assert len(pictures) == 2
     for name in pictures:
         picture = (ROOT / name).read_bytes()
         assert picture.startswith(b"\x89PNG")
         assert len(picture) < 300_000
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_files_and_links_of_a_document_exist(document: Path) -> None:
+    text = document.read_text()
+    named = re.findall(r"`((?:chainviz|tests|static|templates|packaging|\.ci|\.deploy)/[\w./-]+)`", text)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    links = [link.partition("#")[0] for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text)]
+    assert [link for link in links if link and not (document.parent / link).exists()] == []
+
+
+def test_package_page_shows_everywhere() -> None:
+    """A package page has no files beside it: no relative picture and no relative link."""
+    page = (ROOT / "packaging/package-page.md").read_text()
+    assert not re.search(r"\]\((?!https://)", page)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.documents.json import long_strings
-from chainviz.core.documents.json.long_strings import LongText, length_of, part_of
+from chainviz.core.documents.json import long_values
+from chainviz.core.documents.json.long_values import LongText, length_of, part_of
 from chainviz.store.content import message_reader
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader
@@ -26,7 +26,7 @@ LONG = 'say "hi" to C:\\new é 😀 \ud83d \0\n' * 20
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(long_strings, "STEP", 64)
+    monkeypatch.setattr(long_values, "STEP", 64)
     monkeypatch.setattr(LongText, "BEGINNING", 50)
     yield
 
@@ -128,7 +128,7 @@ def test_odd_messages_are_read_whole_where_a_beginning_would_not_do(odd: dict[st
 def test_samples_of_all_formats_say_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chain = chain_of(path.read_bytes(), path.name)
     assert all(same(*pair) for pair in both(chain))
-    monkeypatch.setattr(long_strings, "STEP", 1 << 20)
+    monkeypatch.setattr(long_values, "STEP", 1 << 20)
     monkeypatch.setattr(message_reader, "MANY", 1)
     for row in chain.rows(0, len(chain)):
         whole = chain.bodies.messages([row])[0].parts
@@ -141,7 +141,7 @@ def test_what_is_begun_has_no_source_to_be_written_from() -> None:
 
 
 def test_the_second_look_reads_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_strings, "STEP", 10_000)
+    monkeypatch.setattr(long_values, "STEP", 10_000)
     chain = stored(make_chain([human("a"), ai(None, ("c1", "f", "{}")), result("c1", "line é\n" * 200_000)]))
     rows = chain.rows(2, 3)
     chain.bodies.begun(rows)

@@ -15,7 +15,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.history.drafts import add_step, start_draft
 from chainviz.store.history.steps import NewStep
 from chainviz.store.query.find import find
-from chainviz.store.query.problems import Wanted, next_problem, previous_problem, problems
+from chainviz.store.query.problems import ProblemFilter, next_problem, previous_problem, problems
 from chainviz.store.query.search_pattern import Needle
 from tests.store.test_import import stored
 
@@ -92,7 +92,7 @@ def test_no_spelling_is_missed(text: str, ascii: bool, sensitive: bool) -> None:
 def test_problems_are_walked_in_both_directions() -> None:
     pair = [{"role": "human", "text": "x"}, {"role": "ai", "calls": [["c", "t"]]}]
     chain = StoredChain(stored(pair * 10).snapshot)
-    tree = Wanted(provider="")
+    tree = ProblemFilter(provider="")
     page = problems(chain, count=4, wanted=tree)
     assert (page.total, str(page.next), len(page.problems)) == (10, "s5.p1", 4)
     rest = problems(chain, page.next, count=99, wanted=tree)
@@ -103,4 +103,4 @@ def test_problems_are_walked_in_both_directions() -> None:
     assert second is not None and second.path.section == 2
     back = previous_problem(chain, parse_path("s3"), tree)
     assert back is not None and back.path.section == 2
-    assert problems(chain, wanted=Wanted("", "warning")).problems == ()
+    assert problems(chain, wanted=ProblemFilter("", "warning")).problems == ()

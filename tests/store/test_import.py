@@ -55,7 +55,7 @@ def test_window_goes_down_and_up_under_folds() -> None:
         "s1", "s1.h.m0", "s1.h.m1", "s1.p1", "s1.p2", "s2", "s2.h.m0", "s2.p1",
     ]  # fmt: skip
     assert every.rows[-1].problems[0].message == 6
-    assert "Message 7 (section 2, pair 1)" in every.rows[-1].problems[0].text
+    assert "A message in pair 2.1" in every.rows[-1].problems[0].text
     up = window(chain, parse_path("s2.p1"), "up", 3)
     assert [str(row.path) for row in up.rows] == ["s1.p2", "s2", "s2.h.m0"]
     assert str(up.up) == "s1.p2"

@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
-from chainviz.core.documents.json.list_items import list_items
-from chainviz.core.formats.vendors.anthropic import Anthropic
-from chainviz.core.formats.vendors.openai_chat import OpenAIChat
+from chainviz.core.documents.json.long_values import list_items
+from chainviz.core.formats.vendors.anthropic.messages import Anthropic
+from chainviz.core.formats.vendors.openai.chat import OpenAIChat
 from chainviz.store.content import message_reader
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader, StoredMessage

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.tree import parse
 from chainviz.store.content.pieces import Piece, PlacedMessage
 from chainviz.store.outline.blocks import PackedBlock, unpack_rows, unpack_sections
 from chainviz.store.outline.build import OutlineBuilder

@@ -21,7 +21,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.history.drafts import add_step, start_draft
 from chainviz.store.history.steps import NewStep
 from chainviz.store.models import Snapshot, Version
-from chainviz.store.transfer import untouched_ranges
+from chainviz.store.transfer import exports
 from chainviz.store.transfer.copies import copied
 from chainviz.store.transfer.exports import export
 from chainviz.store.transfer.imports import MessageList, import_chain
@@ -78,9 +78,9 @@ def imported(origin: bytes | Path) -> list[Version]:
 
 
 def both(snapshot: Snapshot, monkeypatch: Any) -> bytes:
-    monkeypatch.setattr(untouched_ranges, "SHORTEST", 1 << 40)
+    monkeypatch.setattr(exports, "SHORTEST", 1 << 40)
     slow = b"".join(export(snapshot))
-    monkeypatch.setattr(untouched_ranges, "SHORTEST", 1)
+    monkeypatch.setattr(exports, "SHORTEST", 1)
     assert b"".join(export(snapshot)) == slow
     return slow
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import parse
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of, read_rows
 from chainviz.store.outline import blocks
 from chainviz.store.query import windows
 from chainviz.store.query.windows import Folds, window
+from tests.examples import examples
 from tests.store.test_import import stored
 from tests.store.test_outline import MESSAGES
 
@@ -35,7 +36,7 @@ def flat(chain: StoredChain, folds: Folds) -> list[tuple[Path, int, int, int]]:
             own.append((Path(s, p), place, len(pair.messages), pair.size))
             place += len(pair.messages)
         inside = {Path(s, p) for p in range(1, len(section.body))}
-        if folds.runs_folded and len(section.body) > windows.LONG and not inside & folds.shown:
+        if folds.runs_folded and len(section.body) >= windows.FEWEST and not inside & folds.shown:
             headers = len(section.header)
             run = own[headers:-1]
             own[headers:-1] = [(run[0][0], run[0][1], sum(row[2] for row in run), sum(row[3] for row in run))]
@@ -43,13 +44,12 @@ def flat(chain: StoredChain, folds: Folds) -> list[tuple[Path, int, int, int]]:
     return rows
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(120, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.lists(MESSAGES, min_size=1, max_size=70), st.booleans(), st.sets(st.integers(1, 12)))
 def test_window_is_a_cut_of_all_rows(data: Any, values: list[Any], is_open: bool, exceptions: set[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", 8)
         chain = StoredChain(stored(values).snapshot)
-        patch.setattr(windows, "LONG", 3)
         shown = data.draw(st.frozensets(st.builds(Path, st.integers(1, 4), st.integers(1, 6)), max_size=2))
         check(data, chain, Folds(is_open, frozenset(exceptions), data.draw(st.booleans()), shown))
 

@@ -5,7 +5,7 @@ from django.template import engines
 from hypothesis import given
 from hypothesis import strategies as some
 
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 
 @pytest.mark.parametrize(

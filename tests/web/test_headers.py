@@ -50,7 +50,7 @@ def client() -> Iterator[Client]:
 @pytest.mark.parametrize(
     ("request_it", "status"),
     [
-        (lambda client: client.get("/"), 200),
+        (lambda client: client.get("/?page=1"), 200),
         (lambda client: client.get("/nothing"), 404),
         (lambda client: client.get("/broken"), 500),
         (lambda client: client.post("/"), 403),

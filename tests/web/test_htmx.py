@@ -5,7 +5,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from django_htmx.middleware import HtmxMiddleware
 
-from chainviz.web.htmx import wants_fragment
+from chainviz.web.http import wants_fragment
 
 
 @pytest.mark.parametrize(

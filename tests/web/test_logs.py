@@ -13,9 +13,8 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from chainviz.web.json_log import JsonFormatter
+from chainviz.web.logs import JsonFormatter, TextFormatter
 from chainviz.web.middleware.request_log import PathFilter
-from chainviz.web.text_log import TextFormatter
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chainviz.web.formatting.token_estimate import round_tokens_text, tokens_text
+from chainviz.web.formatting.numbers import round_tokens_text, tokens_text
 
 
 @pytest.mark.parametrize(

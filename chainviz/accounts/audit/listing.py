@@ -1,4 +1,4 @@
-"""Rows of the audit log as a person asks for them: filters, and cells for the page and for files."""
+"""Rows of the audit log for a person: filters, and cells for the page and for files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
-from django.http import QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.shortcuts import render
 from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
 
 from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.audit.words import act_label
-from chainviz.accounts.models import Team, initials_of
+from chainviz.accounts.audit.record import OUTCOMES, first_fault
+from chainviz.accounts.models import Team, initials_of, member_of
+from chainviz.accounts.permissions import requires
 from chainviz.web.formatting import csv_lines as csv
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number
 
 FILE = ("sha256", "bytes")
 """Facts of a download."""
@@ -70,7 +73,7 @@ def _matches(asked: str) -> Q:
 
 
 def kinds_of_acts(team: Team) -> list[tuple[str, str]]:
-    """An act for each label that its log holds, with the label, in the order of the labels."""
+    """Return an act for each label in the team's log, with the label, in the order of the labels."""
     by_label = {act_label(act): act for act in _acts_of(team)}
     return [(by_label[label], label) for label in sorted(by_label)]
 
@@ -144,3 +147,165 @@ def json_lines(rows: Iterable[AuditRow]) -> Iterator[str]:
 def csv_lines(rows: Iterable[AuditRow]) -> Iterator[str]:
     values = ({**cells(row), "details": facts_text(row)} for row in rows)
     return csv.csv_lines(FIELDS, ([each[name] for name in FIELDS] for each in values))
+
+
+# What the acts of the audit log are called on the page. One that is not listed shows the name of its address.
+
+
+ACTS = {
+    "sealed": "Log started",
+    "local": "Local record",
+    "accounts:sign_in": "Sign-in",
+    "accounts:oidc_callback": "Sign-in with the provider",
+    "accounts:sign_out": "Sign-out",
+    "accounts:join": "Joined",
+    "accounts:account": "Password changed",
+    "accounts:choose_team": "Team opened",
+    "accounts:tokens": "API token created",
+    "accounts:revoke_token": "API token revoked",
+    "webhooks:webhooks": "Webhook created",
+    "webhooks:webhook": "Webhook changed",
+    "accounts:invite": "Invitation",
+    "accounts:revoke": "Invitation revoked",
+    "accounts:member": "Member changed",
+    "accounts:audit_export": "Audit log exported",
+    "added": "Chain added",
+    "chains:upload": "Upload",
+    "chains:pick": "Chains chosen",
+    "chains:keep": "File kept",
+    "chains:forget": "File dismissed",
+    "chains:dismiss_all": "Files dismissed",
+    "chains:retry_failed": "Files retried",
+    "chains:undo_added": "Moved to the bin",
+    "chains:original": "File downloaded",
+    "chains:samples": "Samples added",
+    "chains:add_folder": "Folder added",
+    "chains:remove_folder": "Folder removed",
+    "chains:open_file": "File opened from a folder",
+    "chains:refresh_folder": "Folder read again",
+    "chains:refresh_library": "Files followed",
+    "chains:follow": "File followed",
+    "chains:save_filter": "Filter saved",
+    "chains:saved_filter": "Filter changed",
+    "chains:secrets": "Library scanned",
+    "chains:to_bin": "Moved to the bin",
+    "chains:from_bin": "Restored from the bin",
+    "chains:delete": "Deleted permanently",
+    "chains:rename": "Renamed",
+    "chains:restore": "Version restored",
+    "chains:branch": "Branch created",
+    "chains:export": "Export",
+    "chains:share": "Share link created",
+    "chains:revoke_share": "Share link revoked",
+    "chains:shared": "Share link opened",
+    "chains:audit_entry": "Record downloaded",
+    "drafts:explore_export": "Draft exported",
+    "drafts:state_document": "State exported",
+    "drafts:state_import": "State imported",
+    "drafts:summaries_do": "Summaries taken or discarded",
+    "drafts:summary_do": "Summary changed",
+    "drafts:restore_text": "Text restored",
+    "drafts:conflict": "Conflict decided",
+    "drafts:edit": "Edit",
+    "drafts:operation": "Operation",
+    "drafts:repair": "Repair",
+    "drafts:save": "Version saved",
+    "drafts:branch": "Saved as a branch",
+    "drafts:draft": "Draft opened",
+    "drafts:discard": "Draft discarded",
+    "drafts:undo": "Step undone",
+    "drafts:redo": "Step redone",
+    "drafts:rebase": "Draft rebased",
+    "drafts:restore": "Draft restored",
+    "review:new_thread": "Comment",
+    "review:comment": "Comment opened",
+    "review:thread": "Replied in a thread",
+    "review:edit_comment": "Comment edited",
+    "review:delete_comment": "Comment deleted",
+    "review:pending": "Pending comments sent",
+    "review:suggestions": "Suggestions taken",
+    "review:request": "Review requested",
+    "review:verdict": "Verdict",
+    "review:dismiss": "Verdict dismissed",
+    "review:search_secrets": "Scan for secrets",
+    "review:labels": "Label set",
+    "review:unlabel": "Label removed",
+    "review:labels_export": "Labels exported",
+    "review:comments_export": "Comments exported",
+    "review:rules": "Rules changed",
+    "review:sign_off": "Sign-off requested",
+    "signed off": "Signed off",
+    "exported outside": "Exported outside the team",
+    "review:certify": "Certificate requested",
+    "review:certificate": "Certificate downloaded",
+    "drafts:recipe": "Recipe run",
+    "recipes:home": "Recipe created",
+    "recipes:recipe": "Recipe changed",
+    "recipes:step": "Recipe changed",
+    "recipes:download": "Recipe downloaded",
+    "recipes:new_list": "Word list created",
+    "recipes:word_list": "Word list changed",
+    "bulk": "Done in bulk",
+    "bulk:runs": "Chains chosen in bulk",
+    "bulk:run": "Bulk run",
+    "bulk:download": "Many chains exported",
+    "purge": "Purge",
+    "fix_session": "Session file fixed or restored",
+    "fix_sessions": "Session files fixed together",
+    "fixed_session": "Fixed session downloaded",
+    "mcp": "Chain opened by an agent (MCP)",
+    "purged": "Purge carried out",
+    "token": "API token created on the server",
+    "createowner": "Owner created on the server",
+    "changepassword": "Password set on the server",
+}
+
+
+def act_label(act: str) -> str:
+    """Calls of the API are named like their addresses."""
+    app, _, name = act.rpartition(":")
+    words = name.replace("_", " ")
+    return ACTS.get(act) or (f"API: {words}" if app == "api" else words.capitalize())
+
+
+# The audit log for owners: filters, pages of rows, files of all of them, and the check of the chain.
+
+
+ROWS = 100
+FILES = {"csv": (csv_lines, "text/csv; charset=utf-8"), "jsonl": (json_lines, "application/x-ndjson")}
+
+
+@requires("audit", team_mode=True)
+@require_safe
+def audit(request: HttpRequest) -> HttpResponse:
+    team = member_of(request).team
+    wanted = read_filter(request.GET)
+    rows = wanted.rows(team)
+    before = small_number(request.GET.get("before", ""))
+    if before:
+        rows = rows.filter(number__lt=before)
+    found = list(rows[: ROWS + 1])
+    context = {
+        "team": team,
+        "filter": wanted,
+        "entries": [entry_of(row) for row in found[:ROWS]],
+        "older": found[ROWS - 1].number if len(found) > ROWS else None,
+        "outcomes": OUTCOMES,
+        "acts": kinds_of_acts(team),
+        "is_checked": "check" in request.GET,
+        "fault": first_fault(team) if "check" in request.GET else "",
+    }
+    return render(request, "accounts/audit.html", context)
+
+
+@requires("audit", team_mode=True)
+@require_safe
+def audit_export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
+    """The rows that the filter leaves, oldest first."""
+    if kind not in FILES:
+        raise Http404
+    lines, content_type = FILES[kind]
+    rows = read_filter(request.GET).rows(member_of(request).team).order_by("number")
+    response = StreamingHttpResponse(lines(rows.iterator(chunk_size=1000)), content_type=content_type)
+    response.headers["Content-Disposition"] = f'attachment; filename="audit.{kind}"'
+    return response

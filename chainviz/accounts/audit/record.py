@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, timedelta
 from functools import wraps
 from hashlib import sha256
 from typing import Any, cast
@@ -21,9 +21,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 from django.urls import ResolverMatch
 from django.utils import timezone
 
-from chainviz.accounts.audit.chain import digest_of
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.models import Membership, Team, User
+from chainviz.store.fsck.findings import Finding
 
 OUTCOMES = DONE, BEGUN, REFUSED, NOT_FOUND = "done", "begun", "refused", "not found"
 FORMER_NOTED_EVERY = timedelta(minutes=1)
@@ -58,7 +58,7 @@ def recorded_together(view: Callable[..., HttpResponse]) -> Callable[..., HttpRe
 
 
 def not_recorded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """For marks of one person that nobody else sees, such as what they have read."""
+    """Exclude a view from the log, for marks of one person that nobody else sees, such as what they have read."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -70,7 +70,7 @@ def not_recorded(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
 
 
 def leave_unrecorded(request: HttpRequest) -> None:
-    """For a request that an open page makes again and again, where it has changed nothing."""
+    """Exclude a request from the log: one that an open page repeats, if it has changed nothing."""
     request.is_recorded = True  # type: ignore[attr-defined]
 
 
@@ -92,7 +92,7 @@ def _record_response(request: HttpRequest, response: HttpResponseBase) -> None:
 
 
 def _record_former(request: HttpRequest, former: Membership) -> None:
-    """Whatever a former member asks for is refused; a page that they left open and that asks on its own fills no log."""
+    """Record the refused request of a former member, but not each of those that an open page repeats."""
     match = request.resolver_match
     assert match is not None
     same = {"act": match.view_name, "chain_key": _chain_key(match), "outcome": REFUSED}
@@ -102,7 +102,7 @@ def _record_former(request: HttpRequest, former: Membership) -> None:
 
 
 def _recorded(content: Iterator[bytes], request: HttpRequest, member: Membership) -> Iterator[bytes]:
-    """Passes the content on; an incomplete download is recorded with the digest of what was sent."""
+    """Yield the content, and record the download; an incomplete one with the digest of what was sent."""
     digest, size, is_whole = sha256(), 0, False
     try:
         for piece in content:
@@ -120,7 +120,8 @@ def _record_download(request: HttpRequest, member: Membership, digest: str, size
 
 
 def _outcome(request: HttpRequest, response: HttpResponseBase) -> str:
-    """Returns an empty text for what is not recorded: looking, forms that were sent back, and addresses that name nothing."""
+    """Return the outcome of a request; "" if it is not recorded: looking, forms that were sent back, and addresses of
+    nothing."""
     match = request.resolver_match
     if match is None:
         return ""
@@ -181,3 +182,53 @@ def record(
     locked.audit_number, locked.audit_digest = row.number, row.digest
     locked.save(update_fields=["audit_number", "audit_digest"])
     return row
+
+
+# The chain of digests, and its check: each row's digest covers the row and the digest of the one before.
+
+
+def digest_of(row: AuditRow) -> str:
+    covered = [
+        row.previous,
+        row.team_id,
+        row.number,
+        row.at.astimezone(UTC).isoformat(),
+        row.who_id,
+        row.who_name,
+        row.act,
+        row.outcome,
+        row.chain_key,
+        row.details,
+    ]
+    return sha256(json.dumps(covered).encode()).hexdigest()
+
+
+def check_all() -> Iterator[Finding]:
+    for team in Team.objects.order_by("pk"):
+        fault = first_fault(team)
+        if fault:
+            yield Finding("error", f"Audit log of team {team.pk} ({team.name}): {fault}")
+
+
+def first_fault(team: Team) -> str:
+    """Return the fault of the first bad row; empty if the log is whole."""
+    try:
+        return _first_fault(team)
+    except Exception as error:  # a damaged value may break any reader
+        return f"a row cannot be read ({type(error).__name__}), so it was changed."
+
+
+def _first_fault(team: Team) -> str:
+    number, previous = 0, ""
+    for row in AuditRow.objects.filter(team=team).order_by("number").iterator(chunk_size=1000):
+        number += 1
+        if row.number != number:
+            return f"row {number} is missing."
+        if row.previous != previous or row.digest != digest_of(row):
+            return f"row {number} was changed."
+        previous = row.digest
+    if number != team.audit_number:
+        return f"it ends at row {number}, but the last row written is {team.audit_number}."
+    if previous != team.audit_digest:
+        return f"it ends at row {number}, whose digest is not that of the last row written."
+    return ""

@@ -14,12 +14,12 @@ from django.views.decorators.http import require_GET
 from chainviz.accounts import throttle
 from chainviz.accounts.audit.record import REFUSED, record
 from chainviz.accounts.forms import SignInForm
-from chainviz.accounts.invitations import accept_all
+from chainviz.accounts.members import accept_all
 from chainviz.accounts.middleware import current_membership
 from chainviz.accounts.models import Membership, User
 from chainviz.accounts.permissions import requires
 from chainviz.accounts.views.sign_in import sign_in_page, too_many
-from chainviz.web.responses import own_page
+from chainviz.web.http import own_page
 
 log = logging.getLogger(__name__)
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -77,7 +77,7 @@ def _member(email: str) -> User | None:
 
 
 def _record_refused(email: str) -> None:
-    """In the log of each team that the account is or was in; an address that nobody has belongs to no team."""
+    """Record a refusal in the log of each team that the account is or was in; an address that nobody has belongs to no team."""
     for member in Membership.objects.filter(user__username=email).select_related("team") if email else ():
         record(member.team, None, ACT, REFUSED, account=email)
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from django.contrib.auth import authenticate, login, logout
-from django.http import HttpRequest, HttpResponse
+from django.contrib import messages
+from django.contrib.auth import authenticate, login, logout, update_session_auth_hash
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chainviz.accounts import throttle
-from chainviz.accounts.audit.record import REFUSED, record
-from chainviz.accounts.forms import SignInForm
-from chainviz.accounts.kept_form import FIELD, kept_form
-from chainviz.accounts.middleware import current_membership
-from chainviz.accounts.models import Membership
+from chainviz.accounts import members, throttle
+from chainviz.accounts.audit.record import REFUSED, note, record
+from chainviz.accounts.forms import FIELD, JoinForm, PasswordForm, SignInForm, form_from_sign_in
+from chainviz.accounts.middleware import CURRENT_TEAM, current_membership
+from chainviz.accounts.models import Invitation, Membership, User, person_of
 from chainviz.accounts.permissions import requires
-from chainviz.web.responses import own_page, see_other
+from chainviz.web.http import own_page, see_other, small_number
 
 WRONG = "E-mail or password is wrong."
 
@@ -42,12 +43,12 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     throttle.end_attempt(email, client)
     login(request, user)
     request.member = current_membership(request)  # type: ignore[attr-defined]
-    kept = kept_form(request)
+    kept = form_from_sign_in(request)
     return render(request, "accounts/send_again.html", {"kept": kept}) if kept else see_other(_next_page(request))
 
 
 def _record_failure(email: str) -> None:
-    """In the log of each team of the account; an address that nobody has belongs to no team."""
+    """Record a failure in the log of each team of the account; an address that nobody has belongs to no team."""
     for member in Membership.objects.active().filter(user__username=email).select_related("team"):
         record(member.team, None, "accounts:sign_in", REFUSED, account=email)
 
@@ -72,3 +73,81 @@ def sign_in_page(request: HttpRequest, form: SignInForm, status: int = 200, **mo
 
 def _next_page(request: HttpRequest) -> str:
     return own_page(request, request.GET.get("next", ""), reverse("chains:library"))
+
+
+# A person's own account: the password, and which of their teams they look at.
+
+
+@requires("account", team_mode=True)
+@sensitive_post_parameters("current_password", "new_password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    person = person_of(request)
+    form = PasswordForm(request.POST or None, user=person)
+    if request.method == "POST" and form.is_valid():
+        person.set_password(form.cleaned_data["new_password"])
+        person.save(update_fields=["password"])
+        # the digest of the password is part of every session: all others end here
+        update_session_auth_hash(request, person)
+        messages.success(request, "Your password is changed. You are signed out everywhere else.")
+        return see_other("accounts:account")
+    memberships = Membership.objects.active().filter(user=person).select_related("team").order_by("pk")
+    context = {"form": form, "memberships": memberships}
+    return render(request, "accounts/account.html", context, status=422 if form.errors else 200)
+
+
+@requires("account", team_mode=True)
+@require_POST
+def choose_team(request: HttpRequest) -> HttpResponse:
+    team = small_number(request.POST.get("team", ""))
+    if not Membership.objects.active().filter(user=person_of(request), team=team).exists():
+        raise Http404
+    request.session[CURRENT_TEAM] = team
+    return see_other("chains:library")
+
+
+# The page of an invitation: a new person makes an account, one who has an account signs in first.
+
+
+@requires("public", team_mode=True)
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    invitation = members.find_invitation(token)
+    if invitation is None:
+        return render(request, "accounts/invitation_expired.html", status=404)
+    known = User.objects.filter(username=invitation.email).first()
+    form = JoinForm(request.POST or None, email=invitation.email)
+    if request.method != "POST":
+        return _page(request, invitation, known, form)
+    if known is not None and request.user != known:
+        return _page(request, invitation, known, form, 422)
+    if known is None and not form.is_valid():
+        return _page(request, invitation, known, form, 422)
+    try:
+        return _welcome(request, _accepted(invitation, known, form))
+    except ValidationError:
+        return render(request, "accounts/invitation_expired.html", status=404)
+
+
+def _accepted(invitation: Invitation, known: User | None, form: JoinForm) -> Membership:
+    if known is not None:
+        return members.accept(invitation, known)
+    return members.join(invitation, form.cleaned_data["name"], form.cleaned_data["password"])
+
+
+def _welcome(request: HttpRequest, member: Membership) -> HttpResponse:
+    if request.user != member.user:
+        login(request, member.user)
+    request.session[CURRENT_TEAM] = member.team_id
+    request.member = member  # type: ignore[attr-defined]
+    note(request, role=member.role)
+    messages.success(request, f"You are now a member of {member.team.name}.")
+    return see_other("chains:library")
+
+
+def _page(
+    request: HttpRequest, invitation: Invitation, known: User | None, form: JoinForm, status: int = 200
+) -> HttpResponse:
+    context = {"invitation": invitation, "known": known, "form": form, "is_known": known == request.user}
+    return render(request, "accounts/join.html", context, status=status)

@@ -8,14 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chainviz.accounts import invitations, members
+from chainviz.accounts import members, tokens
+from chainviz.accounts import members as invitations
 from chainviz.accounts.audit.record import note, recorded_together
-from chainviz.accounts.forms import InviteForm
+from chainviz.accounts.forms import InviteForm, TokenForm
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import PERMISSIONS, Role, requires
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other
 
 WHAT_ROLES_MAY_DO = (
     ("Read, compare and export chains", "read"),
@@ -103,3 +104,39 @@ def _page(request: HttpRequest, form: InviteForm, status: int = 200, **more: obj
         **more,
     }
     return render(request, "accounts/team.html", context, status=status)
+
+
+# A person's API tokens in the team they look at: made, listed, revoked. Local mode has the page too.
+
+
+@requires("read")
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_tokens(request: HttpRequest) -> HttpResponse:
+    return _create(request) if request.method == "POST" else _token_page(request, TokenForm())
+
+
+@recorded_together
+def _create(request: HttpRequest) -> HttpResponse:
+    """Answers with the page that shows the token: only its digest is stored, so this is the one time."""
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _token_page(request, form, 422)
+    name, scopes, days = (form.cleaned_data[field] for field in ("name", "scopes", "days"))
+    row, token = tokens.create_token(member_of(request), name, scopes, int(days))
+    note(request, token=row.pk, scopes=" ".join(scopes), days=int(days))
+    return _token_page(request, TokenForm(), token=token, created=name)
+
+
+@requires("read")
+@require_POST
+@recorded_together
+def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
+    found = get_object_or_404(tokens.tokens_of(member_of(request)), pk=token_id)
+    tokens.revoke(found)
+    messages.success(request, f"The token “{found.name}” is revoked.")
+    return see_other("accounts:tokens")
+
+
+def _token_page(request: HttpRequest, form: TokenForm, status: int = 200, **more: object) -> HttpResponse:
+    context = {"form": form, "tokens": tokens.tokens_of(member_of(request)), **more}
+    return render(request, "accounts/tokens.html", context, status=status)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from chainviz.bulk.acts.bin import ToBin
-from chainviz.bulk.acts.change import Change
-from chainviz.bulk.acts.compact import CompactAll
+from chainviz.bulk.acts.change import Change, CompactAll
 from chainviz.bulk.acts.contract import Act
 from chainviz.bulk.acts.export import ExportZip
-from chainviz.bulk.acts.label import SetLabel
+from chainviz.bulk.acts.label import SetLabel, ToBin
 from chainviz.bulk.acts.recipe import RunRecipe
 from chainviz.core.operations.execute import get_operation
 
@@ -16,6 +14,7 @@ ACTS: tuple[Act, ...] = (
     Change(get_operation("mask"), "masked", "Nothing to mask was found."),
     Change(get_operation("redact"), "redacted", "Nothing to redact."),
     CompactAll(),
+    Change(get_operation("summarize"), "summarized", "Nothing to summarize."),
     RunRecipe(),
     ExportZip(),
     SetLabel(),

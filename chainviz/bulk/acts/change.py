@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import model_validator
+
 from chainviz.accounts.permissions import Permission
 from chainviz.bulk.acts.contract import Act, Finish, Outcome, Result, Work
 from chainviz.bulk.models import PURGES, BulkRow, BulkRun
 from chainviz.chains import services as chains
+from chainviz.chains.access import version_of
 from chainviz.chains.models import Chain
-from chainviz.chains.versions.step_report import named
-from chainviz.core.chain.unread import refuse_unread
+from chainviz.chains.versions.history import describe_step
+from chainviz.core.chain.surroundings import refuse_unread
 from chainviz.core.errors import Refused
+from chainviz.core.operations.compact import NO_LIMIT, CompactOptions
 from chainviz.core.operations.contract import Operation
+from chainviz.core.operations.execute import get_operation
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.repair import OPERATION as REPAIR
 from chainviz.core.recipes import Recipe, Step
 from chainviz.core.secrets.word_lists import chosen_lists
 from chainviz.drafts import services
-from chainviz.drafts.garbage import delete_drafts
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.recipe import run_recipe
+from chainviz.drafts.services import delete_drafts
 from chainviz.drafts.stored_draft import steps_of
-from chainviz.drafts.target import Target, target_of_version, version_of
+from chainviz.drafts.target import Target, target_of_version
 from chainviz.recipes.services import lists_of
 from chainviz.recipes.step_form import FIRST
 from chainviz.store.errors import Conflict
 from chainviz.store.transfer.document_context import context_of
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 OPEN_DRAFT = "You have an open draft of it. Save or discard the draft first."
 HINT = "Each changed chain gets a new version; undo restores the version before."
@@ -93,7 +98,7 @@ def _keep(work: Work, draft: Draft) -> None:
 
 def _words(target: Target, draft: Draft) -> str:
     steps = [step.snapshot for step in steps_of(draft).all]
-    said = "; ".join(": ".join(filter(None, named(step))).removesuffix(".") for step in steps)
+    said = "; ".join(": ".join(filter(None, describe_step(step))).removesuffix(".") for step in steps)
     return f"{said}. {byte_text(target.version.snapshot.size)} → {byte_text(steps[-1].size)}."
 
 
@@ -117,3 +122,20 @@ def version_before(work: Work, made: BulkRow) -> Finish:
         return Result(Outcome.CHANGED, f"Version {before} is back.", made.after, version.number)
 
     return finish
+
+
+# A compaction strategy on each chain: one that the person saved, or limits.
+
+
+class LimitedOptions(CompactOptions):
+    @model_validator(mode="after")
+    def _has_limit(self) -> LimitedOptions:
+        if self.compactor is None:
+            raise ValueError(NO_LIMIT.rstrip("."))
+        return self
+
+
+class CompactAll(Change):
+    def __init__(self) -> None:
+        super().__init__(get_operation("compact"), "compacted", "Nothing to compact.")
+        self.Options = LimitedOptions

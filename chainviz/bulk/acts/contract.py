@@ -1,4 +1,4 @@
-"""What an act is: something done to one chain at a time."""
+"""The contract of an act, which is done to one chain at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Outcome = BulkRow.Outcome
 
 
 class NoOptions(Options):
-    """Of an act without a choice."""
+    """The options of an act without a choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,5 +74,5 @@ class Act:
         raise NotImplementedError
 
     def undo(self, work: Work, made: BulkRow) -> Finish:
-        """The same for undoing what a row says was done. Raises ChainError."""
+        """Undo the act that a row reports. Raises ChainError."""
         raise NotImplementedError

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import PurePath
+
 from pydantic import Field
 
 from chainviz.accounts.permissions import Permission
 from chainviz.bulk.acts.contract import Act, Finish, Outcome, Result, Work
-from chainviz.bulk.models import BulkRow
+from chainviz.bulk.models import BulkRow, BulkRun
 from chainviz.chains.exports.choices import Export
-from chainviz.chains.exports.lock import locked_reason
-from chainviz.chains.render.numbers import count_text
+from chainviz.chains.exports.view import locked_reason
+from chainviz.chains.models import Chain
 from chainviz.chains.secrets.findings import scan
-from chainviz.core.errors import Refused
+from chainviz.core.counts import count_text
+from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import WRITTEN
 from chainviz.core.operations.contract import Options
 from chainviz.drafts.target import target_of_version
+from chainviz.web.formatting.csv_lines import formula_safe
 
 
 class ExportOptions(Options):
@@ -50,3 +60,97 @@ class ExportZip(Act):
 
     def undo(self, work: Work, made: BulkRow) -> Finish:
         raise Refused("An export changes nothing.")
+
+
+# One zip with the versions that an export prepared, written while it is sent: nothing of it is stored.
+
+
+COLUMNS = ("chain", "title", "version", "file", "format", "bytes", "sha256", "note")
+LIST = "chains.csv"
+"""Name of the list of what is in the zip, and of what is not."""
+_UNSAFE = re.compile(r'[\x00-\x1f/\\:*?"<>|]')
+LONGEST_NAME = 150
+
+
+class _Sink(io.RawIOBase):
+    """Keeps the bytes written to it until they are taken."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object, /) -> int:
+        content = bytes(data)  # type: ignore[call-overload]
+        self._held += content
+        return len(content)
+
+    def take(self) -> bytes:
+        content, self._held = bytes(self._held), bytearray()
+        return content
+
+
+def zip_of(run: BulkRun, rows: Iterable[BulkRow]) -> Iterator[bytes]:
+    """A file a chain, and last the list of them with the digest of each."""
+    sink, taken = _Sink(), {LIST}
+    told: list[list[object]] = []
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+        for row in rows:
+            digest, size, name, format, note = sha256(), 0, "", "", ""
+            try:
+                export = _export_of(run, row)
+                name, format = _free_name(export.file_name(export.subject.title), taken), export.format.label
+                with archive.open(name, "w", force_zip64=True) as file:
+                    for piece in export.chain():
+                        digest.update(piece)
+                        size += len(piece)
+                        file.write(piece)
+                        yield sink.take()
+            except ChainError as refused:
+                name, note = "", str(refused)
+            told.append(
+                [
+                    row.chain_id,
+                    row.chain.title,
+                    row.before,
+                    name,
+                    format,
+                    size,
+                    digest.hexdigest() if name else "",
+                    note,
+                ]
+            )
+        archive.writestr(LIST, _csv(told))
+    yield sink.take()
+
+
+def _export_of(run: BulkRun, row: BulkRow) -> Export:
+    """Raises Refused where it may not leave any more."""
+    assert row.before is not None
+    chain = Chain.objects.in_library().filter(pk=row.chain_id).first()
+    if chain is None:
+        raise Refused("It is in the bin.")
+    reason = locked_reason(chain, row.before)
+    if reason:
+        raise Refused(reason)
+    return Export.to(target_of_version(chain, row.before, run.author).subject, run.options.get("to", ""))
+
+
+def _free_name(wanted: str, taken: set[str]) -> str:
+    """A name that every file system takes and no other file of the zip has."""
+    path = PurePath(_UNSAFE.sub("_", wanted.encode("utf-8", "replace").decode()).strip(" ."))
+    stem, suffix = path.stem[:LONGEST_NAME] or "chain", path.suffix[:20]
+    name, number = f"{stem}{suffix}", 2
+    while name.lower() in taken:
+        name, number = f"{stem} ({number}){suffix}", number + 1
+    taken.add(name.lower())
+    return name
+
+
+def _csv(rows: Iterable[Iterable[object]]) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(COLUMNS)
+    writer.writerows([[formula_safe(value) for value in row] for row in rows])
+    return file.getvalue()

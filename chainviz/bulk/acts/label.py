@@ -9,10 +9,12 @@ from django.utils import timezone
 from pydantic import Field, model_validator
 
 from chainviz.accounts.permissions import Permission
-from chainviz.bulk.acts.contract import Act, Finish, Outcome, Result, Work
+from chainviz.bulk.acts.contract import Act, Finish, NoOptions, Outcome, Result, Work
 from chainviz.bulk.models import BulkRow
+from chainviz.chains import services
+from chainviz.chains.models import Chain
 from chainviz.core.operations.contract import Options
-from chainviz.review.labels.services import Given, set_label
+from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Label
 from chainviz.review.requests.services import review_lock
 
@@ -28,13 +30,13 @@ class LabelOptions(Options):
             raise ValueError("choose a tag, a rating or an outcome")
         return self
 
-    def given(self, version: int) -> Iterator[Given]:
+    def label_choices(self, version: int) -> Iterator[LabelChoice]:
         if self.tag.strip():
-            yield Given(version, "", Label.Kind.TAG, self.tag)
+            yield LabelChoice(version, "", Label.Kind.TAG, self.tag)
         if self.rating:
-            yield Given(version, "", Label.Kind.RATING, self.rating)
+            yield LabelChoice(version, "", Label.Kind.RATING, self.rating)
         if self.outcome:
-            yield Given(version, "", Label.Kind.OUTCOME, "1" if self.outcome == "pass" else "0")
+            yield LabelChoice(version, "", Label.Kind.OUTCOME, "1" if self.outcome == "pass" else "0")
 
 
 class SetLabel(Act):
@@ -46,7 +48,7 @@ class SetLabel(Act):
 
     def prepare(self, work: Work) -> Finish:
         assert isinstance(work.options, LabelOptions)
-        given = list(work.options.given(work.chain.version))
+        given = list(work.options.label_choices(work.chain.version))
 
         def finish() -> Result:
             before = {label.pk: [label.name, label.value] for label in Label.objects.filter(chain=work.chain)}
@@ -60,10 +62,10 @@ class SetLabel(Act):
         return finish
 
     def undo(self, work: Work, made: BulkRow) -> Finish:
-        return lambda: _taken_back(work, made.facts.get("labels", []))
+        return lambda: _restore_labels(work, made.facts.get("labels", []))
 
 
-def _taken_back(work: Work, made: list[list[Any]]) -> Result:
+def _restore_labels(work: Work, made: list[list[Any]]) -> Result:
     review_lock(work.chain)
     labels = {label.pk: label for label in Label.objects.filter(chain=work.chain, pk__in=[key for key, _ in made])}
     for key, before in made:
@@ -77,3 +79,29 @@ def _taken_back(work: Work, made: list[list[Any]]) -> Result:
     if not labels:
         return Result(Outcome.UNCHANGED, "The labels were already removed.", work.chain.version)
     return Result(Outcome.CHANGED, "The labels were removed.", work.chain.version)
+
+
+# The bin: chains go there and come back.
+
+
+class ToBin(Act):
+    name, label, doing, done, icon = "bin", "Move to the bin", "Moving to the bin", "moved", "trash"
+    permission: Permission = "bin"
+    hint = "Chains stay in the bin, with all their versions, until you restore them or delete them permanently."
+    first: tuple[str, ...] = ()
+    Options = NoOptions
+
+    def prepare(self, work: Work) -> Finish:
+        def finish() -> Result:
+            services.to_bin(Chain.objects.filter(pk=work.chain.pk))
+            return Result(Outcome.CHANGED, "In the bin.", work.chain.version)
+
+        return finish
+
+    def undo(self, work: Work, made: BulkRow) -> Finish:
+        def finish() -> Result:
+            if not services.from_bin(Chain.objects.in_bin().filter(pk=work.chain.pk)):
+                return Result(Outcome.UNCHANGED, "It was already restored.", work.chain.version)
+            return Result(Outcome.CHANGED, "Back in the library.", work.chain.version)
+
+        return finish

@@ -1,4 +1,4 @@
-"""What was taken out of chains, by whom, when and how: decisions and sizes, never contents."""
+"""The audit of removals from chains: what, by whom, when and how, as decisions and sizes, never contents."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from chainviz.accounts.models import User
 from chainviz.chains.models import AuditEntry, AuditFact, AuditLog, Chain
-from chainviz.chains.render.numbers import count_text
-from chainviz.chains.versions.badges import badge_of
+from chainviz.chains.versions.history import badge_of
+from chainviz.core.counts import count_text
+from chainviz.core.secrets.masking import PLACEHOLDERS
 from chainviz.store.content.codec import pack
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 
 @transaction.atomic
@@ -29,13 +30,13 @@ def note(
 
 @transaction.atomic
 def add(entry_key: int, **more: Any) -> None:
-    """What became known of an act after it was noted: a row of its own."""
+    """Add facts that became known after an act was recorded, as a row of their own."""
     for entry in AuditEntry.objects.filter(pk=entry_key):
         _count(entry.chain_key)
         AuditFact.objects.create(entry=entry, at=timezone.now(), packed=pack(more))
 
 
-def was_purged(chain: Chain) -> bool:
+def has_purge(chain: Chain) -> bool:
     return AuditEntry.objects.filter(chain_key=chain.pk, act="purge").exists()
 
 
@@ -45,7 +46,7 @@ def _count(chain_key: int) -> None:
 
 
 def took_place(draft_key: int, step: int) -> None:
-    """Which step of its draft the newest act is."""
+    """Record the number of the step that the newest act on this draft became."""
     for entry in AuditEntry.objects.filter(draft_key=draft_key).order_by("-pk")[:1]:
         if "step" not in entry.record:
             add(entry.pk, step=step)
@@ -65,13 +66,13 @@ def draft_saved(draft_key: int, version: int, steps: Sequence[str]) -> None:
 
 
 def draft_became(draft_key: int, **what: Any) -> None:
-    """`discarded=True`, `branch=` a chain's key; nothing where it is open again."""
+    """Record the fate of a draft: `discarded=True`, or `branch=` a chain's key; nothing if it is open again."""
     for key in AuditEntry.objects.filter(draft_key=draft_key).values_list("pk", flat=True):
         add(key, became=what)
 
 
 def whereabouts(entry: AuditEntry) -> str:
-    """Of which version, and what became of the draft it was done in."""
+    """Name the version of an act, and the fate of the draft in which it was done."""
     of = f"of version {entry.version}" if entry.version else ""
     if not entry.draft_key:
         return of
@@ -85,7 +86,7 @@ def whereabouts(entry: AuditEntry) -> str:
     return f"{of}, in a draft that was discarded" if "discarded" in became else f"{of}, in a draft that is open"
 
 
-def told(entry: AuditEntry) -> tuple[str, str, str]:
+def describe_entry(entry: AuditEntry) -> tuple[str, str, str]:
     """Icon, name and sentence of an entry."""
     badge = badge_of(entry.act)
     return badge.icon, badge.text, str(_SENTENCES.get(entry.act, lambda record: "")(entry.record))
@@ -100,7 +101,8 @@ def _redacted(record: Any) -> str:
 
 
 def _masked(record: Any) -> str:
-    return f"{len(record['rows']):,} findings masked by {record['strategy']}, {record['declined']:,} declined"
+    how = PLACEHOLDERS.get(record["strategy"], "placeholder")
+    return f"{count_text(len(record['rows']), 'finding')} masked ({how}), {record['declined']:,} declined"
 
 
 def _purged(record: Any) -> str:

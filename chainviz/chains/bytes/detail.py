@@ -10,9 +10,9 @@ from chainviz.chains.bytes.groups import CALL, RESULT, TEXTS, Group, NodeSize, P
 from chainviz.chains.bytes.level import Address
 from chainviz.chains.bytes.strips import NARROWEST, Scale
 from chainviz.chains.render.drawings.charts import Block
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.paths import Path
+from chainviz.core.counts import count_text
 
 MOST_OF_GROUP = 24
 MOST_DRAWN = 60
@@ -22,7 +22,7 @@ PART_WORDS = {CALL: "call", RESULT: "result"}
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How the groups of a level are drawn."""
+    """The scale and addresses with which the groups of a level are drawn."""
 
     scale: Scale
     row: int
@@ -52,7 +52,7 @@ class Detail:
         own = [node for node in nodes[:most] if self.scale.width(node.size) >= NARROWEST]
         for node in own:
             where = self.address.of(node.path, node.path)
-            words = self.scale.words(f"{_named(node.path)}", node.size)
+            words = self.scale.words(f"{_node_name(node.path)}", node.size)
             url, select = ("", "") if self.is_node else (where.url, replace(where, part=RESULT).url)
             place = self.scale.place(at, node.size)
             yield Block(*place, self.row + 1, group.role, (node.path.number, ""), words, url, select_url=select)
@@ -71,7 +71,7 @@ class Detail:
         own = [part for part in parts[:MOST_OF_GROUP] if self.scale.width(part.size) >= NARROWEST]
         for part in own:
             word = PART_WORDS.get(part.kind, "text")
-            words = self.scale.words(f"{word.capitalize()} of {_named(node.path)}", part.size)
+            words = self.scale.words(f"{word.capitalize()} of {_node_name(node.path)}", part.size)
             url = f"{self.explorer}at/{part.path}#{part.path.dom_id}"
             block = Block(*self.scale.place(at, part.size), self.row + 2, _role(part.kind), (word,), words, url)
             yield replace(block, part=str(part.path), kind=part.kind, size=part.size, is_picked=self._has(part.kind, is_picked))
@@ -97,9 +97,9 @@ class Detail:
 
 
 def _role(kind: str) -> str:
-    """Whose colour a kind of part has; texts have that of their message."""
+    """Return the role whose colour a kind of part has; texts have that of their message."""
     return {CALL: "ai", RESULT: "tool"}.get(kind, kind)
 
 
-def _named(path: Path) -> str:
+def _node_name(path: Path) -> str:
     return f"Pair {path.number}" if path.pair else f"message {(path.message or 0) + 1} of the header of section {path.section}"

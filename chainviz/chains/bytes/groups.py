@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from chainviz.chains.bytes.level import Level
-from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import Path
+from chainviz.core.counts import count_text
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of, read_shapes
 from chainviz.store.content.message_shapes import StoredShape
@@ -47,7 +47,7 @@ class NodeSize:
 
 @dataclass(slots=True)
 class Group:
-    """The calls and results of a tool, or what the messages of a role hold beside them."""
+    """The calls and results of a tool, or the other content in messages of a role."""
 
     name: str
     role: str
@@ -62,7 +62,7 @@ class Group:
 
     @property
     def count(self) -> str:
-        """How many calls, or results where there are more."""
+        """The number of calls, or of results if there are more."""
         return count_text(self.calls, "call") if self.calls >= self.results else count_text(self.results, "result")
 
     @property
@@ -160,7 +160,8 @@ def _paths(chain: StoredChain, level: Level) -> Iterator[Path]:
 
 
 def _charts(chain: StoredChain, outline: Outline, level: Level) -> Charts | None:
-    """Those of the whole chain without what lies outside, where that is less to read; None where both are too much."""
+    """Return the charts of a level. They are added up from its rows, or those of the whole chain less the rows outside,
+    whichever reads less; None if both are too much."""
     inside, total = level.messages, chain.snapshot.messages
     if min(len(inside), total - len(inside)) > MOST_SUMMED:
         return None
@@ -176,7 +177,8 @@ def _charts(chain: StoredChain, outline: Outline, level: Level) -> Charts | None
 
 
 def _add_rows(charts: Charts, chain: StoredChain, messages: range, sign: int, call: list[StoredShape]) -> None:
-    """`call`: what the first row answers, if that lies before it; it is not counted."""
+    """Add rows to the charts, or subtract them. `call`: the call before the first row that the row answers; it is not
+    counted."""
     charts.add(call, -sign)
     for row in cut_rows(read_shapes(cut(pieces_of(chain.snapshot), messages.start, messages.stop))):
         charts.add((*call, *row.messages), sign)

@@ -62,7 +62,7 @@ def level_of(chain: StoredChain, at: str, to: str) -> Level:
     total = outline.listing.total
     if not at:
         return Level(None, None, range(total.rows), 0, total.size, range(total.messages))
-    ends = (_shown(parse_path(at)), _shown(parse_path(to or at)))
+    ends = (_visible_path(parse_path(at)), _visible_path(parse_path(to or at)))
     first, last = sorted(ends, key=lambda path: (path.section, path.pair or 0, path.message or 0))
     if first.pair and first.message is not None and first.node == last.node and last.message is not None:
         return _inside(chain, first, last)
@@ -76,7 +76,7 @@ def level_of(chain: StoredChain, at: str, to: str) -> Level:
     return Level(first, last, rows, start.size, inside.size, range(start.messages, start.messages + inside.messages))
 
 
-def _shown(path: Path) -> Path:
+def _visible_path(path: Path) -> Path:
     return Path(path.section, path.pair, path.message) if path.pair else path.node
 
 

@@ -11,11 +11,11 @@ from math import inf
 from chainviz.chains.bytes.groups import MOST_READ, RESULT
 from chainviz.chains.bytes.level import Address, Level, level_of, range_name
 from chainviz.chains.render.drawings.charts import WIDTH, Block
-from chainviz.chains.render.numbers import share_text
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of, total_size
 from chainviz.store.content.pieces import cut
+from chainviz.web.formatting.numbers import share_text
 
 NARROWEST = 8.0
 """Of the drawing's units: a narrower block is joined with others."""
@@ -62,7 +62,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What part of the chain the whole width is, and how sizes are written."""
+    """The range of bytes that the whole width covers, and the format of sizes."""
 
     start: int
     size: int
@@ -92,7 +92,7 @@ def _high(path: Path) -> tuple[float, ...]:
 
 
 def section_strip(chain: StoredChain, level: Level) -> list[Strip]:
-    """The sections of a level, neighbours together where they are narrow."""
+    """Return the sections of a level; narrow neighbours are joined."""
     outline = chain.outline
     if level.first is None and outline.listing.section_count > MOST_SECTIONS:
         return _labelled(_section_blocks(chain), level.size)
@@ -199,7 +199,7 @@ def _long_name(strip: Strip) -> str:
 
 
 def strips_below(chain: StoredChain, level: Level) -> list[Strip]:
-    """The strip that a level is divided into; [] where its nodes are shown one by one."""
+    """Return the strip below a level; [] if its nodes are shown one by one."""
     match shows_strip(level):
         case "sections":
             return section_strip(chain, level)
@@ -229,7 +229,7 @@ def trail(chain: StoredChain, level: Level) -> list[Strip]:
 
 
 def shows_strip(level: Level) -> str:
-    """Which strip stands below the sections: sections, rows or messages of a level that has many; "" for none."""
+    """Return the kind of strip below the sections: "sections", "rows" or "messages" of a level that has many; "" for none."""
     if level.first is None:
         return ""
     if level.is_node or level.is_inside:

@@ -1,4 +1,4 @@
-"""What the address of a page of changes asks for: the window, the layout, a run to unfold, a change to show alone."""
+"""Read the address of a page of changes: the window, the layout, a run to unfold, a change to show alone."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MOST_ELEMENTS = 950
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What an address asks of a page of changes."""
+class DiffQuery:
+    """The query of a page of changes."""
 
     start: int = 1
     """First change of the window."""
@@ -37,7 +37,7 @@ class Asked:
     """Tells the ids of this comparison from another one's on the same page."""
 
 
-def asked_of(request: HttpRequest) -> Asked:
+def read_diff_query(request: HttpRequest) -> DiffQuery:
     """Invalid values count as absent: an address is not a form."""
 
     def number(name: str, otherwise: int) -> int:
@@ -45,7 +45,7 @@ def asked_of(request: HttpRequest) -> Asked:
         return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else otherwise
 
     fold = number("fold", -1)
-    return Asked(
+    return DiffQuery(
         start=max(1, number("from", 1)),
         until=number("until", 0),
         layout="unified" if request.GET.get("layout") == "unified" else "split",
@@ -69,7 +69,7 @@ def with_query(page: str, **values: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SideLink:
-    """Where the node on one side of a change is commented on."""
+    """A link to comment on the node on one side of a change."""
 
     label: str
     href: str
@@ -78,7 +78,7 @@ class SideLink:
 
 
 class Links(Protocol):
-    """Where a page of changes leads."""
+    """The addresses of a page of changes."""
 
     @property
     def page(self) -> str:
@@ -87,10 +87,10 @@ class Links(Protocol):
     def before(self, path: Path) -> str: ...
     def after(self, path: Path) -> str: ...
     def edit(self, path: Path) -> str:
-        """ "" where the version after cannot be edited."""
+        """Return the address for an edit; "" if the version after cannot be edited."""
 
     def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
-        """Where the nodes on either side are commented on; empty where they cannot be."""
+        """Return links to comment on the nodes on either side; empty if nobody can."""
 
     def restore(self, message: int, part: int | None = None) -> str:
         """What the page's form sends to bring back a part of the version before, or the nodes of one of its messages; ""
@@ -127,7 +127,7 @@ class NoLinks:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLinks:
-    """Where the rows of one change lead."""
+    """The addresses for the rows of one change."""
 
     page: Links
     change: int

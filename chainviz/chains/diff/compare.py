@@ -1,24 +1,54 @@
-"""Compares two snapshots of a chain through their outlines: stretches that lie in the same place of the store are equal
-without looking, and bodies are read only where something changed."""
+"""Compare two snapshots of a chain through their outlines: ranges with the same place in the store are equal, and
+bodies are read only if something changed."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from base64 import b64decode, b64encode
+from bisect import bisect_right
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
-from chainviz.chains.diff.equal_stretches import equal_stretches
-from chainviz.chains.diff.packed import LAYOUT, Groups, groups_in, pack_groups, unpack_groups
-from chainviz.chains.diff.stored_rows import StoredRows
+from chainviz.chains.diff.address import Links
 from chainviz.chains.page_jobs import COMPARE, JobNeeded
 from chainviz.core.chain.chain import Chain
 from chainviz.core.diff.chains import ChainDiff, Keys, diff_chains
+from chainviz.core.diff.group_table import GroupTable
+from chainviz.core.diff.rows import Measure, Place, Row, Rows
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage, pieces_of
+from chainviz.store.content.pieces import Piece
 from chainviz.store.models import Snapshot
+from chainviz.store.outline.reader import RowBegins
 from chainviz.store.quick_only import must_be_quick
+
+# The groups of a comparison as JSON: places and sizes, no content.
+
+
+LAYOUT = 3
+"""Of the packed result of a job; another number is not read."""
+Groups = tuple[GroupTable, Measure, Measure, tuple[str, ...], Mapping[int, int], bool]
+"""Groups, both whole chains, notes, moved results, whether ids matter: what makes a ChainDiff."""
+
+
+def groups_in(diff: ChainDiff) -> Groups:
+    return diff.groups, diff.before, diff.after, diff.notes, diff.moved, diff.ids_matter
+
+
+def pack_groups(found: Groups) -> list[Any]:
+    groups, before, after, notes, moved, ids_matter = found
+    return [b64encode(groups.pack()).decode("ascii"), before, after, notes, list(moved.items()), ids_matter]
+
+
+def unpack_groups(packed: list[Any]) -> Groups:
+    groups, before, after, notes, moved, ids_matter = packed
+    table = GroupTable.unpack(b64decode(groups))
+    return table, Measure(*before), Measure(*after), tuple(notes), dict(moved), ids_matter
+
 
 SCATTERED = 100
 """From so many common stretches on, messages are read ahead …"""
@@ -63,11 +93,11 @@ def _digests(chain: Chain, start: int, stop: int) -> Sequence[Hashable]:
 def compare(old: StoredChain, new: StoredChain) -> ChainDiff:
     """Raises JobNeeded on a page that nobody has compared these for yet, where that takes long."""
     a, b = old.snapshot, new.snapshot
-    return ChainDiff(*_kept(a.pk, b.pk, bytes(a.digest), bytes(b.digest)), _old=old, _new=new)
+    return ChainDiff(*_cached_groups(a.pk, b.pk, bytes(a.digest), bytes(b.digest)), _old=old, _new=new)
 
 
 @lru_cache(maxsize=64)
-def _kept(old_id: int, new_id: int, old_digest: bytes, new_digest: bytes) -> Groups:
+def _cached_groups(old_id: int, new_id: int, old_digest: bytes, new_digest: bytes) -> Groups:
     """Only places and sizes are kept, no content. The digests are part of the key: a number may be used again."""
     old, new = (Snapshot.objects.get(pk=pk) for pk in (old_id, new_id))
     stretches = equal_stretches(pieces_of(old), pieces_of(new))
@@ -119,3 +149,166 @@ def compare_by_job(context: JobContext, *, before: int, after: int, digests: str
     if old is None or new is None or (bytes(old.digest) + bytes(new.digest)).hex() != digests:
         return None
     return pack_groups(_groups(old, new, equal_stretches(pieces_of(old), pieces_of(new))))
+
+
+# Stretches of messages that two snapshots take from the same place in the store: equal without reading them.
+
+
+MOST_EQUAL_STRETCHES = 600
+"""More common stretches than this are taken in order, without looking for the best choice among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    old: int
+    new: int
+    length: int
+
+
+def equal_stretches(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int, int]]:
+    """Stretches (old start, new start, length) that both lists take from the same place, rising on both sides."""
+    found = sorted(_shared(old, new), key=lambda each: (each.new, each.old))
+    chosen = _heaviest_rise(found) if len(found) <= MOST_EQUAL_STRETCHES else _in_order(found)
+    return [(each.old, each.new, each.length) for each in chosen]
+
+
+def _shared(old: Sequence[Piece], new: Sequence[Piece]) -> Iterator[_Stretch]:
+    by_run: dict[int, list[tuple[int, int, int]]] = {}
+    place = 0
+    for run, start, length in old:
+        by_run.setdefault(run, []).append((start, length, place))
+        place += length
+    for pieces in by_run.values():
+        pieces.sort()
+    place = 0
+    for run, start, length in new:
+        pieces = by_run.get(run, [])
+        first = max(0, bisect_right(pieces, (start, 0, -1)) - 1)
+        for begin, count, at in pieces[first:]:
+            if begin >= start + length:
+                break
+            low, high = max(start, begin), min(start + length, begin + count)
+            if low < high:
+                yield _Stretch(at + low - begin, place + low - start, high - low)
+        place += length
+
+
+def _in_order(found: Sequence[_Stretch]) -> list[_Stretch]:
+    chosen: list[_Stretch] = []
+    for each in found:
+        last = chosen[-1] if chosen else None
+        if last is None or (each.old >= last.old + last.length and each.new >= last.new + last.length):
+            chosen.append(each)
+    return chosen
+
+
+def _heaviest_rise(found: Sequence[_Stretch]) -> list[_Stretch]:
+    """Return the ranges that rise on both sides and contain most messages."""
+    best: list[tuple[int, int]] = []
+    for i, each in enumerate(found):
+        weight, before = 0, -1
+        for k in range(i):
+            other = found[k]
+            fits = other.old + other.length <= each.old and other.new + other.length <= each.new
+            if fits and best[k][0] > weight:
+                weight, before = best[k][0], k
+        best.append((weight + each.length, before))
+    chosen: list[_Stretch] = []
+    at = max(range(len(best)), key=lambda i: best[i][0], default=-1)
+    while at >= 0:
+        chosen.append(found[at])
+        at = best[at][1]
+    return chosen[::-1]
+
+
+# The rows of a stored snapshot, as core's comparison asks for them: read from its outline, a block at a time.
+
+
+class StoredRows:
+    """The rows of a snapshot in the form that core's comparison needs."""
+
+    def __init__(self, chain: StoredChain) -> None:
+        self._chain = chain
+        self._outline = chain.outline
+        self._begins = RowBegins(self._outline)
+
+    def __len__(self) -> int:
+        return len(self._chain)
+
+    def starts(self, start: int, stop: int) -> list[int]:
+        return self._begins.starts(start, stop)
+
+    def span(self, message: int) -> tuple[int, int]:
+        return self._begins.span(message)
+
+    def place(self, message: int) -> Place:
+        number = self._outline.row_of_message(message)
+        row = self._outline.row(number)
+        return Place(self._outline.section_of_row(number).path_of(number), row.start, row.start + row.row.messages)
+
+    def rows(self, start: int, stop: int) -> Sequence[Row]:
+        if start >= stop:
+            return []
+        first = self._outline.row_of_message(start)
+        last = self._outline.row_of_message(stop - 1)
+        places = self._outline.rows(range(first, last + 1))
+        end = places[last].start + places[last].row.messages
+        shapes = [message.shape for message in self._chain.rows(places[first].start, end)]
+        rows = []
+        section = self._outline.section_of_row(first)
+        for number in range(first, last + 1):
+            if number >= section.before.rows + section.measure.rows:
+                section = self._outline.section_of_row(number)
+            begin = places[number].start
+            after = begin + places[number].row.messages
+            own = shapes[begin - places[first].start : after - places[first].start]
+            rows.append(Row(section.path_of(number), begin, after, tuple(own)))
+        return rows
+
+    def measure(self, start: int, stop: int) -> Measure:
+        if start >= stop:
+            return Measure()
+        (_, pairs_before, size_before), (_, pairs, size) = self._before(start), self._before(stop)
+        return Measure(stop - start, pairs - pairs_before, size - size_before)
+
+    def _before(self, message: int) -> tuple[int, int, int]:
+        """Messages, pairs and bytes before the row that begins with this message."""
+        listing = self._outline.listing
+        index = bisect_right(listing.message_counts, message)
+        before = listing.rows_before(index)
+        if index < len(listing.rows):
+            block = self._outline.row_block(index)
+            inside = bisect_right(block.ends, message - before.messages, key=attrgetter("messages"))
+            before = before + block.before(inside)
+        return before.messages, before.pairs, before.size
+
+
+# A comparison with all that its pages need to be drawn.
+
+
+WORDS = {
+    "added": ("added", "added", "added"),
+    "removed": ("removed", "removed", "removed"),
+    "changed": ("changed", "changed", "changed"),
+    "moved": ("open", "sort", "moved"),
+    "merged": ("changed", "compact", "merged"),
+    "split": ("changed", "split", "split"),
+    "summarised": ("summarised", "summary", "summarized"),
+    "expanded": ("changed", "expand", "expanded"),
+}
+"""By kind: state (colour), icon, word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    diff: ChainDiff
+    old: Chain
+    new: Chain
+    old_rows: Rows
+    new_rows: Rows
+    links: Links
+    words: Mapping[str, str] = field(default_factory=dict)
+    """What a kind of change is called here, where that is not its usual word."""
+
+    def word(self, kind: str) -> str:
+        return self.words.get(kind, WORDS[kind][2])

@@ -16,8 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.diff.address import SideLink
 from chainviz.chains.render.visible_text import safe
-from chainviz.core.diff.lines import DiffRow
-from chainviz.core.diff.words import Spans
+from chainviz.core.diff.lines import DiffRow, Spans
 
 WORD_TAGS = {"added": "ins", "removed": "del"}
 
@@ -35,7 +34,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What the lines below are: a part of a message, on the side or sides where it exists."""
+    """The heading of the lines below: a part of a message, on the side or sides where it exists."""
 
     icon: str
     before: str | None
@@ -59,7 +58,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Sentence:
     """One sentence in place of lines: what moved from where."""
 
     icon: str
@@ -69,7 +68,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A short value that changed; None where that side has none."""
+    """A short value that changed; None if that side has none."""
 
     name: str
     before: str | None
@@ -97,7 +96,7 @@ class Hunk:
     rows: tuple[Lines | More, ...]
 
 
-Row = Lines | Label | Listed | Said | Fact | More | Hunk
+Row = Lines | Label | Listed | Sentence | Fact | More | Hunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A run of unchanged nodes; `rows` where it is unfolded."""
+    """A run of unchanged nodes; with `rows` if it is unfolded."""
 
     text: str
     href: str
@@ -159,7 +158,7 @@ def render_rows(rows: Iterable[Row]) -> SafeString:
 
 
 def count_elements(item: Group | Fold) -> int:
-    """How many elements `item` becomes, about: what a page's window is measured in."""
+    """Estimate the number of HTML elements of `item`, the unit of a page's window."""
     if isinstance(item, Fold):
         return 5 + 6 * len(item.rows)
     return 12 + sum(row_elements(row) for row in item.rows)
@@ -176,7 +175,7 @@ def row_elements(row: Row) -> int:
 
 
 def line_elements(row: DiffRow) -> int:
-    """Of a line on both sides: itself, and its marked words."""
+    """Count the HTML elements of a line on both sides: itself, and its marked words."""
     return 2 + sum(span.marked or bool(span.skipped) for span in (*row.old, *row.new))
 
 
@@ -231,7 +230,7 @@ def _row(row: Row) -> str:
             return _listed(row)
         case Fact():
             return _fact(row)
-        case Said():
+        case Sentence():
             text = safe(row.text)
             said = f'<a href="{escape(row.href)}">{text}</a>' if row.href else text
             return f'<p class="diff-said">{_icon(row.icon)}{said}</p>'
@@ -247,7 +246,7 @@ def _row(row: Row) -> str:
 
 
 def _lines(lines: Lines) -> str:
-    """The two sides lie in one grid: a removed line falls into its left column, an added one into its right."""
+    """Render lines. Both sides are in one grid: a removed line in its left column, an added one in its right."""
     if not lines.is_changed:
         rows = "".join(
             f'<div class="diff-line" data-n="{row.old_no}">{_words(row.old)}</div>'
@@ -333,7 +332,7 @@ def _listed(listed: Listed) -> str:
 
 
 def fold(fold: Fold) -> str:
-    """A link that shows the run; htmx puts it in place, without scripts the page comes back with it unfolded."""
+    """Render a link that shows the run: htmx puts it in place, without scripts the page is loaded with it unfolded."""
     if fold.icon != "expand":
         return f'<{_link(fold.href)} class="diff-fold">{_icon(fold.icon)}{escape(fold.text)}</{_tag(fold.href)}>'
     if not fold.is_open:

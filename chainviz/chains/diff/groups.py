@@ -7,19 +7,23 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
-from chainviz.chains.diff.address import Asked, ChangeLinks
-from chainviz.chains.diff.compared import WORDS, Compared
-from chainviz.chains.diff.diff_html import Fact, Group, Label, Lines, Listed, More, Row, Said, line_elements
-from chainviz.chains.diff.part_rows import fold_row, in_lines, label_of, part_rows
-from chainviz.chains.diff.result_rows import ResultRows
-from chainviz.chains.render.numbers import count_text
+from django.http import Http404, HttpRequest, HttpResponse
+
+from chainviz.chains.diff import diff_html as diff_rows
+from chainviz.chains.diff.address import ChangeLinks, DiffQuery, with_query
+from chainviz.chains.diff.compare import WORDS, Compared
+from chainviz.chains.diff.diff_html import Fact, Fold, Group, Label, Lines, Listed, More, Row, Sentence, line_elements
+from chainviz.chains.diff.part_rows import ResultRows, fold_row, in_lines, label_of, part_rows
 from chainviz.core.chain.messages import AI, ROLE_NAMES, TOOL
+from chainviz.core.counts import count_text
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.lines import DiffRow, TextDiff
 from chainviz.core.diff.messages import MessageDiff, PartDiff, compare_messages
+from chainviz.core.diff.rows import Measure as RowMeasure
 from chainviz.core.diff.rows import Row as ChainRow
 from chainviz.core.diff.rows import Rows
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.http import wants_fragment
 
 OF_A_GROUP = 620
 """Elements that all texts of one change may take on a page of many changes."""
@@ -115,13 +119,13 @@ def _several(group: core.Group) -> str:
 
 def _rows(compared: Compared, place: int, group: core.Group) -> Iterator[Row]:
     if group.kind == "moved" and group.other:
-        yield Said("sort", f"Moved from {group.other.number}, unchanged.", compared.links.before(group.other))
+        yield Sentence("sort", f"Moved from {group.other.number}, unchanged.", compared.links.before(group.other))
         return
     yield from _message_rows(messages_of(compared, group), group, compared, place)
 
 
 def messages_of(compared: Compared, group: core.Group) -> tuple[MessageDiff, ...]:
-    """Compares message by message. For a summary only one side is shown in full, and the nodes it replaces are listed."""
+    """Compare message by message. For a summary only one side is shown in full, and the nodes it replaces are listed."""
     if group.kind == "summarised":
         return compare_messages((), compared.new.slice(group.new.start, group.new.stop), 0, group.new.start)
     if group.kind == "expanded":
@@ -141,7 +145,7 @@ def _message_rows(messages: Sequence[MessageDiff], group: core.Group, compared: 
         yield _listed(compared.new_rows, group.new, "after")
     changed = [message for message in messages if message.kind != "same"]
     if group.kind in ("merged", "split") and not changed:
-        yield Said("ok", "Text unchanged; it is only split into messages differently.")
+        yield Sentence("ok", "Text unchanged; it is only split into messages differently.")
     is_plain = len(changed) == 1 and len(changed[0].parts) == 1 and changed[0].parts[0].part == "text"
     links, number = ChangeLinks(compared.links, place), 0
     results = ResultRows(compared, group, changed)
@@ -157,7 +161,7 @@ def _message_rows(messages: Sequence[MessageDiff], group: core.Group, compared: 
         for part in message.parts:
             if part.kind == "same":
                 continue
-            yield from part_rows(message, results.named(part), number, is_plain, links)
+            yield from part_rows(message, results.with_call_name(part), number, is_plain, links)
             number += len(part.texts)
     if len(changed) > MOST_MESSAGES:
         yield More(f"{len(changed) - MOST_MESSAGES:,} more messages of this node changed", links.lines(number, 0))
@@ -185,9 +189,9 @@ def _beside(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 def _listed(rows: Rows, side: core.Side, which: Literal["before", "after"]) -> Listed:
     found = list(rows.rows(side.start, min(side.stop, side.start + 8 * MOST_LISTED)))[:MOST_LISTED]
     nodes = [(row.path.number, title_of(row)[0], title_of(row)[1], byte_text(row.size)) for row in found]
-    left = side.stop - found[-1].stop
-    if left > 0:
-        nodes.append(("…", "system", f"and {count_text(left, 'message')} more", ""))
+    left = len(rows.starts(found[-1].stop, side.stop))
+    if left:
+        nodes.append(("…", "system", f"and {left:,} more", ""))
     title = f"{count_text(side.measure.pairs, 'pair')} · {byte_text(side.measure.size)}"
     return Listed(which, title, tuple(nodes))
 
@@ -216,7 +220,7 @@ def build_alone(compared: Compared, place: int, group: core.Group, number: int, 
     return replace(whole, rows=tuple(rows))
 
 
-def unfolded_lines(compared: Compared, asked: Asked) -> Iterator[Row]:
+def unfolded_lines(compared: Compared, asked: DiffQuery) -> Iterator[Row]:
     """The unchanged lines of a text that a fold left out, with a fold for those that are too many."""
     texts = texts_of(messages_of(compared, compared.diff.changes[asked.change - 1]))
     if asked.text >= len(texts):
@@ -239,3 +243,76 @@ def _full(rows: Sequence[DiffRow], order: range) -> int:
         if elements > ALONE and i != order.start:
             return i
     return order.stop
+
+
+# Unchanged runs between two changes: folded into one line, or unfolded row by row.
+
+
+ROWS_UNFOLDED = 60
+
+
+def fold_of(compared: Compared, group: core.Group, asked: DiffQuery) -> Fold:
+    start = group.new.start
+    is_open = asked.fold == start
+    text = _run_text(group)
+    window = {"from": asked.start if asked.start > 1 else "", "until": asked.until or ""}
+    href = with_query(compared.links.page, fold=start, **window)
+    if not is_open:
+        return Fold(text, href, f"{asked.scope}same-{start}")
+    return unfolded(compared, group, asked)
+
+
+def departed(compared: Compared, group: core.Group, asked: DiffQuery) -> Fold:
+    """One line for a row from which nothing is missing but a result that is in another row now."""
+    assert group.new.first is not None and group.other is not None
+    text = f"{group.new.first.number} · its result is in {group.other.number} now, unchanged"
+    href = compared.links.after(group.other)
+    return Fold(text, href, f"{asked.scope}same-{group.new.start}", icon="sort")
+
+
+def unfolded(compared: Compared, group: core.Group, asked: DiffQuery) -> Fold:
+    """The rows of an unchanged run from a message on."""
+    start = min(max(asked.row, group.new.start), group.new.stop - 1)
+    found = list(compared.new_rows.rows(start, min(group.new.stop, start + 6 * ROWS_UNFOLDED)))[:ROWS_UNFOLDED]
+    rows = []
+    for row in found:
+        role, title, is_code = title_of(row)
+        teaser = teaser_of(row)
+        words = f"{title} {teaser}" if teaser and not (is_code and teaser.startswith(title)) else teaser or title
+        rows.append((row.path.number, role, words, byte_text(row.size), compared.links.after(row.path)))
+    more = None
+    if found and found[-1].stop < group.new.stop:
+        left = group.new.stop - found[-1].stop
+        href = with_query(compared.links.page, fold=group.new.start, row=found[-1].stop)
+        more = More(f"{count_text(left, 'more message')}", href)
+    return Fold(_run_text(group), "", f"{asked.scope}same-{group.new.start}", is_open=True, rows=tuple(rows), more=more)
+
+
+def asks_to_unfold(request: HttpRequest, asked: DiffQuery) -> bool:
+    return wants_fragment(request) and (asked.fold is not None or asked.lines > 0)
+
+
+def fold_answer(compared: Compared, asked: DiffQuery) -> HttpResponse:
+    """Answer with the fragment that replaces a folded run, or folded lines; 404 if there is no such run."""
+    if asked.lines and 0 < asked.change <= len(compared.diff.changes):
+        return HttpResponse(diff_rows.render_rows(unfolded_lines(compared, asked)))
+    group = None if asked.fold is None else compared.diff.groups.same_at(asked.fold)
+    if group is None:
+        raise Http404
+    return HttpResponse(diff_rows.render([unfolded(compared, group, asked)]))
+
+
+def _run_text(group: core.Group) -> str:
+    measure: RowMeasure = group.new.measure
+    what = (
+        count_text(measure.pairs, "unchanged pair")
+        if measure.pairs
+        else count_text(measure.messages, "unchanged message")
+    )
+    first, last = group.new.first, group.new.last
+    where = "" if first is None or last is None else _range(first.number, last.number)
+    return f"… {what} · {where} · {byte_text(measure.size)}"
+
+
+def _range(first: str, last: str) -> str:
+    return first if first == last else f"{first} to {last}"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from chainviz.chains.diff.address import ChangeLinks
-from chainviz.chains.diff.diff_html import Fact, Label, Lines, More, Row, Said, line_elements
-from chainviz.chains.render.numbers import count_text
+from chainviz.chains.diff.compare import Compared
+from chainviz.chains.diff.diff_html import Fact, Label, Lines, More, Row, Sentence, line_elements
 from chainviz.core.chain.messages import ROLE_NAMES
+from chainviz.core.counts import count_text
+from chainviz.core.diff.calls import argument_rows, calls_of_one_side
+from chainviz.core.diff.chains import Group
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.diff.messages import MessageDiff, PartDiff
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 OF_A_TEXT = 260
 """Elements that the lines of one text may take on a page of many changes."""
@@ -33,7 +36,7 @@ def part_rows(message: MessageDiff, part: PartDiff, number: int, is_plain: bool,
         if i == 0:
             yield from _facts(part)
         if text.note:
-            yield Said("info", text.note)
+            yield Sentence("info", text.note)
         yield from text_rows(text, number + i, links)
     if not part.texts:
         yield label_of(message, part, "", None, number)
@@ -52,7 +55,7 @@ def _facts(part: PartDiff) -> Iterator[Row]:
     for field in part.fields:
         yield Fact(field.name, field.old, field.new)
     for fact in part.facts:
-        yield Said("info", fact)
+        yield Sentence("info", fact)
 
 
 def label_of(message: MessageDiff, part: PartDiff, name: str, text: TextDiff | None, number: int = 0) -> Label:
@@ -105,3 +108,41 @@ def fold_row(text: str, links: ChangeLinks, number: int, hidden: tuple[int, int]
 def in_lines(rows: list[DiffRow]) -> Iterator[Lines]:
     for _, run in groupby(rows, key=lambda row: row.kind == "same"):
         yield Lines(tuple(run))
+
+
+# What stands beside a result that came, went or moved: the call it answers, and the pair it moved from or to.
+
+
+class ResultRows:
+    """Rows for calls and results in the changed messages of one change."""
+
+    def __init__(self, compared: Compared, group: Group, changed: Sequence[MessageDiff]) -> None:
+        self._compared = compared
+        self._calls = compared.diff.hidden_calls(group, changed)
+
+    def calls(self, message: MessageDiff) -> Iterator[Row]:
+        """The calls that a message answers which only one side has."""
+        for call in calls_of_one_side(message, self._calls):
+            label = f"Call of {call.name}" if call.name else "Call"
+            yield Label("tool", label, label)
+            lines, more = argument_rows(call)
+            if lines:
+                yield Lines(tuple(lines))
+            if more:
+                yield Sentence("info", f"and {count_text(more, 'more line')} of its arguments")
+
+    def with_call_name(self, part: PartDiff) -> PartDiff:
+        """A result without a name has that of its call."""
+        call = None if part.title or part.part != "tool_result" else self._calls.get(part.call_id)
+        return part if call is None else replace(part, title=call.name)
+
+    def moved(self, message: MessageDiff) -> Row | None:
+        """A sentence in place of the lines of a result that is unchanged in another pair."""
+        compared, diff = self._compared, self._compared.diff
+        if message.old is None and message.new is not None and message.new in diff.moved:
+            path = compared.old_rows.place(diff.moved[message.new]).path
+            return Sentence("sort", f"The result moved here from {path.number}, unchanged.", compared.links.before(path))
+        if message.new is None and message.old is not None and message.old in diff.moved_to:
+            path = compared.new_rows.place(diff.moved_to[message.old]).path
+            return Sentence("sort", f"The result moved to {path.number}, unchanged.", compared.links.after(path))
+        return None

@@ -5,35 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.access import chain_for
-from chainviz.chains.diff.address import SideLink, asked_of, query
-from chainviz.chains.diff.compare import compare
-from chainviz.chains.diff.compared import Compared
-from chainviz.chains.diff.files.file_page import FILE, Window, file_view, unfolded
-from chainviz.chains.diff.folds import asks_to_unfold, fold_answer
-from chainviz.chains.diff.measures import measures_of
-from chainviz.chains.diff.page import diff_view
-from chainviz.chains.diff.stored_rows import StoredRows
+from chainviz.chains.access import chain_for, version_of
+from chainviz.chains.diff.address import SideLink, query, read_diff_query
+from chainviz.chains.diff.compare import Compared, StoredRows, compare
+from chainviz.chains.diff.files import FILE, Window, file_view, unfolded
+from chainviz.chains.diff.groups import asks_to_unfold, fold_answer
+from chainviz.chains.diff.page import diff_view, measures_of
 from chainviz.chains.explorer.row_notes import NO_NOTES, RowNotes, row_notes
 from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.exports.shared_page import SharedPage, SharedTable, changes_table, share_page
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
+from chainviz.core.counts import count_text
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
-from chainviz.web.query_params import url_or_nothing
+from chainviz.web.http import url_or_nothing
 
 MOST_CHOICES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class VersionLinks:
-    """Where the page of two versions leads."""
+    """The addresses of the page of two versions."""
 
     chain: Chain
     before_number: int
@@ -103,7 +102,7 @@ def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpRe
     picked = [request.GET.get(name, "") for name in ("a", "b")]
     if all(each.isdecimal() and len(each) < 9 for each in picked):
         return redirect("chains:diff", chain.pk, *map(int, picked))
-    old, new = _version(chain, before), _version(chain, after)
+    old, new = version_of(chain, before), version_of(chain, after)
     links = _links(request, chain, before, after)
     window = Window.of(request)
     if window is not None and window.lines:
@@ -111,8 +110,10 @@ def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpRe
     if window is not None:
         shown = file_view(old.snapshot, new.snapshot, window, links.page)
     else:
-        asked = asked_of(request)
+        asked = read_diff_query(request)
         compared = compared_of(StoredChain(old.snapshot), StoredChain(new.snapshot), links)
+        if request.GET.get("as") == "html":
+            return _share(request, chain, (old, new), compared)
         if asks_to_unfold(request, asked):
             return fold_answer(compared, asked)
         shown = replace(diff_view(compared, asked), file_href=links.page + query(view=FILE))
@@ -129,6 +130,19 @@ def diff(request: HttpRequest, chain_id: int, before: int, after: int) -> HttpRe
         "since_upload_href": "" if before == 1 else reverse("chains:diff", args=[chain.pk, 1, after]),
     }
     return render(request, "chains/diff/diff.html", {"page": page})
+
+
+def _share(request: HttpRequest, chain: Chain, versions: tuple[Version, Version], compared: Compared) -> HttpResponse:
+    old, new = versions
+    measures = [(each.name, each.before, each.after, each.change) for each in measures_of(old.snapshot, new.snapshot)]
+    page = SharedPage(
+        "changes.html",
+        f"{chain.title}: version {old.number} → {new.number}",
+        f"{count_text(len(compared.diff.changes), 'change')}. Messages that are not listed are the same in both versions.",
+        ("The title of the chain", "Counts of both versions", "Each change: its place, kind and size"),
+        (SharedTable("Before and after", ("", "Before", "After", "Change"), measures), changes_table(compared.diff)),
+    )
+    return share_page(request, [(chain, each.number) for each in versions], page)
 
 
 def _links(request: HttpRequest, chain: Chain, before: int, after: int) -> VersionLinks:
@@ -148,11 +162,6 @@ def _links(request: HttpRequest, chain: Chain, before: int, after: int) -> Versi
 def _notes(request: HttpRequest, chain_id: int, number: int) -> RowNotes:
     subject = version_subject(request, chain_id, number)
     return row_notes(subject, 0, subject.snapshot.messages)
-
-
-def _version(chain: Chain, number: int) -> Version:
-    found = Version.objects.select_related("snapshot")
-    return get_object_or_404(found, history=chain.history, number=number)
 
 
 def _choices(chain: Chain) -> list[Choice]:

@@ -1,4 +1,4 @@
-"""Which rows hold messages that the draft has changed."""
+"""Find the rows with messages that the draft has changed."""
 
 from __future__ import annotations
 

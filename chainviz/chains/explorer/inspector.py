@@ -1,4 +1,4 @@
-"""The inspector's view of one node: its numbers, parts, calls, problems, and what each provider says about it."""
+"""The inspector's view of one node: its numbers, parts, calls, problems, and the verdict of each provider."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from django.utils.safestring import SafeString, mark_safe
 from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.row_views import row_view
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.render.numbers import bar_step, count_text, share_text
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.usage import Facts, node_facts
 from chainviz.chains.verdicts import VerdictView, verdict_view, verdicts_by_provider
@@ -19,12 +18,12 @@ from chainviz.core.chain.messages import AI
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import BodyPair
+from chainviz.core.counts import count_text
 from chainviz.core.formats import read_only
 from chainviz.core.usage.estimate import tokenizer, tokens_of
 from chainviz.store.content.message_shapes import PartShape, StoredShape
 from chainviz.store.query.windows import WindowRow, window
-from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.formatting.token_estimate import token_text
+from chainviz.web.formatting.numbers import bar_step, byte_text, share_text, token_text
 
 MOST_LISTED = 40
 MOST_COUNTED = 200_000
@@ -136,8 +135,9 @@ def _notes(subject: Subject, row: WindowRow) -> SafeString:
 
 
 def earlier_address(subject: Subject, path: str) -> str:
-    """Of the newest content only: what is brought back goes there."""
-    has_earlier = subject.is_head and (subject.chain.version > 1 or subject.draft_id is not None)
+    """Return the address of the node's earlier texts; "" except on the newest content, since an earlier text is
+    restored there."""
+    has_earlier = subject.is_head and (subject.chain.version > 1 or subject.draft is not None)
     has_earlier = has_earlier and not read_only(subject.snapshot.format)
     return subject.change_url("drafts:earlier", path) if has_earlier else ""
 

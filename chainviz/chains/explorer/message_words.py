@@ -1,4 +1,4 @@
-"""What pairs and messages are called, in rows, in lists and in notebooks: role, name and teaser from their shapes alone."""
+"""Names of pairs and messages in rows, lists and notebooks: role, name and teaser, from their shapes alone."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ LONGEST_ESCAPE = len("\\u0000")
 
 
 def first_argument(preview: str, name: str) -> str:
-    """The value of a call's first argument, then what the message says, both from its preview."""
+    """Return the value of a call's first argument, then the text of the message, both from its preview."""
     place = preview.find(f"{name} {{")
     found = _FIRST_VALUE.search(preview, place + len(name)) if place >= 0 else None
     said = preview[:place].strip() if place >= 0 else preview.removeprefix(name).strip()

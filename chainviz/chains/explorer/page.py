@@ -2,47 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Model
 from django.utils.safestring import SafeString, mark_safe
 
+from chainviz.chains.explorer.actions import GROUPS, Action, Situation, actions_of, main_action
+from chainviz.chains.explorer.chain_facts import ChainFacts, chain_facts
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
-from chainviz.chains.explorer.overview.chain_facts import ChainFacts, chain_facts
-from chainviz.chains.explorer.overview.minimap_blocks import MOST_ROWS, minimap_blocks
-from chainviz.chains.explorer.rendered_window import WindowPage, around, outline_page, reading_of, window_page
+from chainviz.chains.explorer.overview import Overview, overview_of
+from chainviz.chains.explorer.rendered_window import (
+    WindowPage,
+    around,
+    first_windows,
+    notes_of,
+    outline_page,
+    reading_of,
+    window_page,
+)
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import KINDS, ViewState
 from chainviz.chains.models import Chain
 from chainviz.chains.render.drawings.minimap import minimap_svg
-from chainviz.chains.render.numbers import count_text, share_text
 from chainviz.chains.usage import UsageView, usage_view
-from chainviz.chains.verdicts import VerdictView, is_fully_read, own_and_others, structure_text, verdict_view
+from chainviz.chains.verdicts import VerdictView, is_fully_read, verdict_view
 from chainviz.core.chain.paths import Path
+from chainviz.core.counts import count_text
 from chainviz.core.formats import format_label, read_only
-from chainviz.core.operations import OPERATIONS
+from chainviz.core.providers.check import Verdict
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.query.windows import ALL_OPEN, Window
-from chainviz.web.query_params import url_or_nothing
+from chainviz.web.formatting.numbers import share_text
+from chainviz.web.http import url_or_nothing
+
+FEW_BLOCKS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class HealthRow:
+    """What one provider would say to the next call."""
+
     label: str
-    icon: str
-    url: str
-    count: int = 0
-    downloads: bool = False
+    is_own: bool
+    verdict: VerdictView
+    query: str
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictChip:
+class Health:
+    provider: str
+    """The company of the own provider."""
+    verdict: VerdictView
+    """Of the own provider."""
+    structure: VerdictView
+    is_unread: bool
+    """Whether something in the document was not understood."""
+    summary: str
+    """How many providers accept the chain, such as `Accepted by 2 of 12 providers`."""
+    rows: tuple[HealthRow, ...]
+
+    @property
+    def own_query(self) -> str:
+        return self.rows[0].query
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
     name: str
     label: str
-    short_label: str
-    """The company where that is enough here."""
-    view: VerdictView
+    actions: tuple[Action, ...]
 
 
 @dataclass(frozen=True)
@@ -52,7 +83,7 @@ class ExplorerPage:
     chain: Chain
     number: int | None
     """Of the version; None for a draft."""
-    draft_id: int | None
+    draft: Model | None
     open_version: int | None
     """The version itself, or the one that a draft changes."""
     title: str
@@ -69,13 +100,16 @@ class ExplorerPage:
     earlier_address: str
     format_label: str
     problems: int
-    is_fully_read: bool
-    verdicts: tuple[VerdictChip, ...]
+    health: Health
+    unsent_problems: int
+    """Errors in messages that an agent no longer sends."""
+    lost: Sequence[str]
+    """What the agent does not send again when it resumes the session."""
     size: int
     usage: UsageView
     messages_text: str
-    actions: tuple[Action, ...]
-    more_actions: tuple[Action, ...]
+    menus: tuple[Menu, ...]
+    main_action: Action | None
     read_only: str
     """Why the chain cannot be changed; "" where it can."""
     convert_url: str
@@ -92,8 +126,16 @@ class ExplorerPage:
     kinds: tuple[tuple[str, str], ...] = KINDS
 
     @property
-    def problems_text(self) -> str:
-        return structure_text(self.problems) if self.problems or self.is_fully_read else "not fully read"
+    def key_features(self) -> str:
+        """What decides which keys of the page do something."""
+        present = {
+            "search": True,
+            "edit undo": bool(self.edit_address),
+            "save-bar": self.draft is not None,
+            "comment-here": bool(self.comment_address),
+            "threads-here review": self.number is not None,
+        }
+        return " ".join(words for words, is_present in present.items() if is_present)
 
     @property
     def plain_links(self) -> tuple[tuple[str, str, str], ...]:
@@ -105,17 +147,25 @@ class ExplorerPage:
 
 
 def explorer_page(subject: Subject, view: ViewState, found: Window | None = None, at: Path | None = None) -> ExplorerPage:
-    """`found`: the window somebody asked for; `at`: the node in its sight, which is open."""
+    """Return the page. `found`: the window that an address asks for; `at`: the node to show, which is open."""
     snapshot = subject.snapshot
     current = at.node if at is not None else None
     view = view.with_open(at) if at is not None else view
     load_outline(subject.stored)
-    found = found or around(subject.stored, current or Path(1), view.folds)
-    window = window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found)
+    overview = overview_of(subject.stored, subject.outline, subject.overview)
+    listed = found
+    if found is None or listed is None:
+        found, listed = first_windows(subject.stored, current or Path(1), view.folds)
+    elif any(row.kind == "run" for row in found.rows):
+        listed = around(subject.stored, found.rows[0].path, ALL_OPEN)
+    notes = notes_of(subject, found, listed)
+    window = window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found, notes)
+    situation = Situation(subject)
+    actions = tuple(actions_of(situation))
     return ExplorerPage(
         chain=subject.chain,
         number=subject.version,
-        draft_id=subject.draft_id,
+        draft=subject.draft,
         open_version=subject.base.number if subject.base is not None else subject.version,
         title=subject.title,
         base_url=subject.base_url,
@@ -127,46 +177,37 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         first_edit_url=edit_url_of(subject, Path(1)),
         earlier_address=earlier_address(subject, "PATH"),
         format_label=format_label(snapshot.format),
-        problems=_problem_count(subject),
-        is_fully_read=is_fully_read(unpack(subject.outline.verdicts)),
-        verdicts=_verdicts(subject),
+        problems=situation.structure_problems,
+        health=_health(situation),
+        unsent_problems=situation.unsent_problems,
+        lost=situation.lost,
         size=snapshot.size,
-        usage=usage_view(subject.outline, snapshot.size),
+        usage=usage_view(overview.usage, overview.times, snapshot.size, overview.warning),
         messages_text=count_text(snapshot.messages, "message"),
-        actions=_actions(subject),
-        more_actions=_more_actions(subject),
+        menus=_menus(actions),
+        main_action=main_action(situation, actions),
         read_only=read_only(snapshot.format),
         convert_url=subject.change_url("drafts:operation", "convert"),
         bytes_line=_bytes_line(subject),
-        minimap=_minimap(subject),
+        minimap=_minimap(subject, overview),
         window=window,
-        outline=_outline(subject, window),
+        outline=window if listed is found else outline_page(subject, listed, notes),
         inspector=node_page(subject, current) if current is not None else None,
-        facts=chain_facts(subject) if current is None else None,
+        facts=chain_facts(subject, overview) if current is None else None,
         current=str(current or ""),
         text="plain" if view.as_written else "markdown",
     )
 
 
-def _minimap(subject: Subject) -> SafeString:
-    blocks = minimap_blocks(subject.stored, _body_role(subject), subject.changed)
-    return mark_safe(minimap_svg(blocks, subject.base_url))  # escaped by the renderer
-
-
-def _outline(subject: Subject, window: WindowPage) -> WindowPage:
-    """Lists the pairs of a folded run, too: each can be gone to."""
-    if all(row.kind != "run" for row in window.rows):
-        return window
-    return outline_page(subject, around(subject.stored, window.rows[0].path, ALL_OPEN))
+def _minimap(subject: Subject, overview: Overview) -> SafeString:
+    return mark_safe(minimap_svg(overview.changed_blocks(subject.changed), subject.base_url))  # escaped by the renderer
 
 
 def load_outline(chain: StoredChain) -> None:
-    """In one query: all of a short chain, of a long one the beginning, which is where people arrive."""
+    """Read in one query the blocks that the page needs: all of a short chain; of a long one the first, where people arrive."""
     listing = chain.outline.listing
-    blocks = None if listing.total.rows <= MOST_ROWS else 1
-    chain.outline.blocks.load(
-        (entry.digest for entry in listing.rows[:blocks]), (entry.digest for entry in listing.sections[:blocks])
-    )
+    count = None if len(listing.rows) <= FEW_BLOCKS else 1
+    chain.outline.blocks.load(*([entry.digest for entry in entries[:count]] for entries in (listing.rows, listing.sections)))
 
 
 def repair_url_of(subject: Subject) -> str:
@@ -174,7 +215,8 @@ def repair_url_of(subject: Subject) -> str:
 
 
 def edit_address(subject: Subject) -> str:
-    """Where a node is edited; PATH is to be replaced by its path. Empty where the format or the role allows no edit."""
+    """Return the address at which a node is edited, with PATH in place of its path. Empty if the format or the role
+    forbids edits."""
     url = "" if read_only(subject.snapshot.format) else subject.change_url("drafts:edit", "s1.p1")
     return url.replace("s1.p1", "PATH")
 
@@ -190,61 +232,39 @@ def edit_url_of(subject: Subject, path: Path) -> str:
     return edit_address(subject).replace("PATH", str(path))
 
 
-def _problem_count(subject: Subject) -> int:
-    return subject.outline.errors + subject.outline.warnings
+def _menus(actions: tuple[Action, ...]) -> tuple[Menu, ...]:
+    menus = (Menu(name, label, tuple(each for each in actions if each.group == name)) for name, label in GROUPS.items())
+    return tuple(menu for menu in menus if menu.actions)
 
 
-def _verdicts(subject: Subject) -> tuple[VerdictChip, ...]:
-    """Of the chain's own providers; the last sums up all and has no name."""
-    own, all_said = own_and_others(unpack(subject.outline.verdicts), subject.snapshot.format)
-    speakers = [each.speaker for each in own]
-    chips = [
-        VerdictChip(
-            each.name, each.label, each.speaker if speakers.count(each.speaker) == 1 else each.label, verdict_view(verdict)
+def _health(situation: Situation) -> Health:
+    """The verdict of the own provider, with those of all behind it."""
+    verdicts = situation.verdicts
+    others = sorted(verdicts, key=lambda provider: provider is not situation.provider)
+    rows = tuple(
+        HealthRow(
+            provider.label,
+            provider is situation.provider,
+            verdict_view(verdicts[provider]),
+            f"?provider={provider.name}",
         )
-        for each, verdict in own.items()
-    ]
-    return (*chips, VerdictChip("", "", "", all_said))
+        for provider in others
+    )
+    problems = situation.structure_problems
+    unread = not is_fully_read(unpack(situation.subject.outline.verdicts))
+    structure = VerdictView("problem", "problem", count_text(problems, "problem")) if problems else VerdictView("ok", "ok", "valid")
+    if unread and not problems:
+        structure = VerdictView("changed", "info", "not fully read")
+    return Health(situation.provider.speaker, rows[0].verdict, structure, unread, _summary(verdicts.values()), rows)
 
 
-ELSEWHERE = ("repair", "edit", "observations")
-"""Operations that begin in another place: in front of the others, at a node, on the page of observations."""
-
-
-def _actions(subject: Subject) -> tuple[Action, ...]:
-    actions = []
-    repair_url, problems = repair_url_of(subject), _problem_count(subject)
-    if repair_url:
-        actions.append(Action("Repair", "repaired", repair_url, problems))
-    fixed = read_only(subject.snapshot.format)
-    for operation in OPERATIONS:
-        is_here = operation.name == "convert" if fixed else operation.name not in ELSEWHERE
-        url = subject.change_url("drafts:operation", operation.name) if is_here else ""
-        if url:
-            actions.append(Action(operation.label, operation.badge.icon, url))
-    fix_url = url_or_nothing("fix_session", subject.chain.pk)
-    if fix_url and subject.version is not None and (problems or hasattr(subject.chain, "local_file")):
-        actions.append(Action("Fix for resuming", "repaired", fix_url))
-    actions.append(Action("Export", "export", f"{subject.base_url}export"))
-    return tuple(actions)
-
-
-def _more_actions(subject: Subject) -> tuple[Action, ...]:
-    """Those of the menu: a header holds one line of actions at 1,440 pixels."""
-    actions = [Action("Observations", "tool", f"{subject.base_url}observations")]
-    recipe_url = "" if read_only(subject.snapshot.format) else subject.change_url("drafts:recipe")
-    if recipe_url:
-        actions.append(Action("Run a recipe", "paste", recipe_url))
-    state_url = url_or_nothing("drafts:state", subject.chain.pk)
-    if state_url:
-        actions.append(Action("State", "panel", f"{state_url}?{subject.edit_query}"))
-    return tuple(actions)
-
-
-def _body_role(subject: Subject) -> str:
-    roles = unpack_charts(subject.outline.charts).roles
-    sizes = {role: roles[role][1] for role in ("tool", "ai") if role in roles}
-    return max(sizes, key=lambda role: sizes[role], default="tool")
+def _summary(verdicts: Collection[Verdict]) -> str:
+    accepting = sum(verdict.state == "accepted" for verdict in verdicts)
+    if accepting:
+        return f"Accepted by {accepting} of {len(verdicts)} providers"
+    if all(verdict.state == "rejected" for verdict in verdicts):
+        return f"Refused by all {len(verdicts)} providers"
+    return "Not fully checked for any provider"
 
 
 def _bytes_line(subject: Subject) -> str:

@@ -1,10 +1,9 @@
-"""An error message of an API, pasted on a chain's page: where the error lies, and what fixes it."""
+"""Locate on a chain's page the error of a pasted API message, and its fix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from urllib.parse import urlencode
 
 from chainviz.chains.explorer.page import repair_url_of
@@ -12,10 +11,9 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.operations.repair.fixes import CHOICES
-from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.errors.error_messages import ErrorMessage, read_error
-from chainviz.core.providers.errors.locate_error import (
+from chainviz.core.pasted_errors.locate import (
     FEW,
+    NEAR,
     LocatedError,
     Places,
     locate_error,
@@ -24,21 +22,23 @@ from chainviz.core.providers.errors.locate_error import (
     ranked,
     sent_together,
     unseen_fixes,
+    what_was_tried,
 )
-from chainviz.core.providers.errors.what_was_tried import what_was_tried
+from chainviz.core.pasted_errors.message import ErrorMessage, read_error
+from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.request import request_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of, total_size
 from chainviz.store.content.spans import unpack_spans
-from chainviz.store.query.named import messages_with_id
-from chainviz.store.query.problems import Wanted, problems
+from chainviz.store.query.find import messages_with_id
+from chainviz.store.query.problems import ProblemFilter, problems, problems_of
 
 LONGEST = 4_000
 """Characters of a pasted message."""
 SHORTEST = 20
 """A shorter text is words to search for."""
 READ_WHOLE = 4_000_000
-"""Bytes of a chain whose messages are read for the answer; of a longer one the outline gives it."""
+"""Bytes of a chain whose messages are read for the answer; of a longer one the outline gives it, around the ids that the error names."""
 MOST = 2_000
 """Problems of a provider among which the error is looked for in an outline."""
 MOST_IDS = 16
@@ -93,12 +93,21 @@ def located(chain: StoredChain, error: ErrorMessage) -> LocatedError:
     places = _places(error, chain)
     asked = providers_of(error, chain.format)
     for provider in asked:
-        listed = problems(chain, count=MOST, wanted=Wanted(provider.name)).problems
-        found = ranked((each for each in islice(listed, MOST) if each.rule in error.rules), error, places)
+        listed = dict.fromkeys(_listed(chain, provider, places))
+        found = ranked((each for each in listed if each.rule in error.rules), error, places)
         if found:
             return LocatedError(provider, found, found[0].path, found[0].fixes, places)
     path = chain.outline.path_at(min(places.best)) if places.best else None
     return LocatedError(asked[0] if asked else None, (), path, unseen_fixes(error, places), places)
+
+
+def _listed(chain: StoredChain, provider: Provider, places: Places) -> Iterator[Problem]:
+    """The problems near the messages that the error names, however many come before them, then the first ones of the chain."""
+    wanted = ProblemFilter(provider.name)
+    named = (range(max(0, place - NEAR), min(len(chain), place + NEAR + 1)) for place in sorted(places.best)[:FEW])
+    for path in dict.fromkeys(chain.outline.path_at(index).node for near in named for index in near):
+        yield from problems_of(chain, path, wanted)
+    yield from problems(chain, count=MOST, wanted=wanted).problems[:MOST]
 
 
 def _fix_links(subject: Subject, names: Sequence[str], query: str = "") -> Iterator[FixLink]:

@@ -1,9 +1,10 @@
-"""A window of the chain ready for its page: rows with the bodies of those that are open, and how much lies around it."""
+"""Render a window of the chain: rows with the bodies of open ones, and the amount above and below."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from django.http import QueryDict
@@ -12,7 +13,6 @@ from django.utils.safestring import SafeString, mark_safe
 from chainviz.chains.explorer.changed_rows import changed_rows
 from chainviz.chains.explorer.row_notes import NO_NOTES, RowNotes, row_notes
 from chainviz.chains.explorer.row_views import row_view, titled
-from chainviz.chains.explorer.run_tools import run_teasers
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.summarized_nodes import replaced_line
 from chainviz.chains.explorer.view_state import ViewState
@@ -20,10 +20,10 @@ from chainviz.chains.render.large_pair import LARGE, LargeNode, large_header_htm
 from chainviz.chains.render.node import PairNode, Parted, header_html, pair_html
 from chainviz.chains.render.parts import Reading
 from chainviz.chains.render.rows import Row, outline_html, rows_html
-from chainviz.chains.render.steps import ALL, Asked
+from chainviz.chains.render.steps import ALL, StepQuery
 from chainviz.core.chain.messages import AI, HUMAN, Message, Part
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.core.dialects.attachments import attached
+from chainviz.core.formats.traces.inspect_log import attached
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.content.message_shapes import StoredShape
@@ -37,20 +37,28 @@ from chainviz.store.query.windows import (
     folded_rows,
     run_of,
     window,
+    window_and_list,
     window_around,
 )
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number
 
-ROWS, MOST_ROWS = 44, 80
+ROWS, MOST_ROWS = 36, 80
+LISTED = 28
+"""Rows of the outline on a whole page."""
 ABOVE = 6
 """Rows shown above a row somebody asks for."""
 MOST_ELEMENTS = 280
 MOST_HTML = 400_000
-"""A window ends early when its open nodes fill this much."""
+"""A window ends early when it fills this much."""
+FIRST_HTML = 12_000
+"""The same of the window on a whole page, which is more than a screen; further rows come when somebody scrolls to them."""
+ROW_HTML = 500
+"""Bytes of a closed row, about."""
 READ_NEXT = 12
 """Messages of a large pair that are read together."""
 SMALL = 50_000
 """Bytes of a node that is read before it is known whether the window has room for it."""
+MOST_CHIPS = 3
 READ_TOGETHER = 3_000_000
 """Bytes of neighbouring open nodes that are read at once."""
 
@@ -76,12 +84,15 @@ def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Readi
     return Reading(subject.base_url, view.as_written, repair_url, attachment)
 
 
-def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window) -> WindowPage:
+def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, first: RowNotes | None = None) -> WindowPage:
+    """`first`: the notes of its rows, where the window is the first one of a page."""
     chain = subject.stored
-    rows, notes = _noted(subject, found.rows)
+    notes = notes_of(subject, found) if first is None else first
+    rows = _noted(subject, found.rows, notes)
     noted = replace(reading, marks=notes.marks)
-    _read_ahead(chain, view, rows)
-    rows, up, down = _with_bodies(found, rows, lambda row: _body_of(chain, view, noted, row))
+    most = MOST_HTML if first is None else FIRST_HTML
+    _read_ahead(chain, view, rows, most)
+    rows, up, down = _with_bodies(found, rows, lambda row: _body_of(chain, view, noted, row), most)
     context = _context(chain, rows)
     whole = subject.snapshot.size
     before, after = _around(chain, view.folds, rows)
@@ -101,17 +112,27 @@ def around(chain: StoredChain, path: Path, folds: Folds, count: int = ROWS) -> W
     """A window with some rows above `path`, so that one sees where one is; near the end with more of them, so that rows
     which come later move nothing."""
     count = min(count, MOST)
-    found = window_around(chain, path, ABOVE, count, folds)
+    return _filled(chain, path, folds, count, window_around(chain, path, ABOVE, count, folds))
+
+
+def first_windows(chain: StoredChain, path: Path, folds: Folds) -> tuple[Window, Window]:
+    """The window that `around` gives, and the one for the outline beside it, which lists the pairs of folded runs too."""
+    found, listed = window_and_list(chain, path, (ABOVE, ROWS, LISTED), folds)
+    whole = _filled(chain, path, folds, ROWS, found)
+    return whole, whole if listed is found else listed
+
+
+def _filled(chain: StoredChain, path: Path, folds: Folds, count: int, found: Window) -> Window:
     missing = ABOVE + count - len(found.rows)
     if found.up is None or found.down is not None or not missing:
         return found
     return replace(window_around(chain, path, ABOVE + missing, count, folds), optional=missing)
 
 
-def asked_window(chain: StoredChain, query: QueryDict, folds: Folds) -> Window:
-    """The window an address asks for.
-
-    `around=PATH`, `near=MESSAGE` (where a scroll bar or the minimap points, counted from 0), or `from=PATH` with `dir`:
+def read_window(chain: StoredChain, query: QueryDict, folds: Folds) -> Window:
+    """Read the window that an address asks for.
+    `around=PATH`, `near=MESSAGE` (the position of a scroll bar or the minimap, counted from 0), or `from=PATH` with
+    `dir`:
     `down` (with the row itself), `after` or `before` (without it).
     """
     count = min(small_number(query.get("n", "")) or ROWS, MOST_ROWS)
@@ -135,14 +156,14 @@ def _row_at(chain: StoredChain, message: int) -> Path:
     return Path(path.section) if path == Path(path.section, 0, 0) else path
 
 
-def outline_page(subject: Subject, found: Window) -> WindowPage:
-    rows, _ = _noted(subject, found.rows)
+def outline_page(subject: Subject, found: Window, notes: RowNotes | None = None) -> WindowPage:
+    rows = _noted(subject, found.rows, notes_of(subject, found) if notes is None else notes)
     before, after = _around(subject.stored, ALL_OPEN, rows)
     html = mark_safe(outline_html(rows, subject.base_url, subject.snapshot.size))
     return WindowPage(tuple(rows), SafeString(), html, before, after, found.total)
 
 
-def body_html(chain: StoredChain, reading: Reading, path: Path, asked: Asked = ALL) -> str:
+def body_html(chain: StoredChain, reading: Reading, path: Path, asked: StepQuery = ALL) -> str:
     """An opened node, or further pieces of it."""
     span = chain.span(path)
     is_long = len(span) > LARGE
@@ -175,7 +196,7 @@ def _pair_node(chain: StoredChain, path: Path, rows: Sequence[StoredMessage], me
 
 
 class _Rows(Sequence[StoredMessage]):
-    """Message rows that are read when they are asked for, READ_NEXT together."""
+    """Message rows that are read on first use, READ_NEXT together."""
 
     def __init__(self, chain: StoredChain, span: range) -> None:
         self._chain = chain
@@ -226,7 +247,7 @@ class _Bodies:
 
 
 def _large_pair(chain: StoredChain, path: Path, span: range, first: Sequence[StoredMessage]) -> LargeNode:
-    """`first`: the rows of the pair, or of its first message where there are more than LARGE."""
+    """Return the data of a large pair. `first`: the rows of the pair, or of its first message if there are more than LARGE."""
     rows: Sequence[StoredMessage] = first if len(first) == len(span) else _Rows(chain, span)
     has_ai = first[0].shape.role == AI
     bodies = _Bodies(chain, rows, int(has_ai))
@@ -235,10 +256,9 @@ def _large_pair(chain: StoredChain, path: Path, span: range, first: Sequence[Sto
 
 def titled_rows(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:
     humans = {row.path.section: row.first for row in reversed(rows) if row.kind == "header" and row.first and row.first.role == HUMAN}
-    teasers = run_teasers(chain, rows)
     shown = []
     for row in rows:
-        view = replace(row_view(row), teaser=teasers[row.path]) if row.path in teasers and row.kind == "run" else row_view(row)
+        view = row_view(row)
         if row.kind == "section":
             human = row.first if row.first and row.first.role == HUMAN else humans.get(row.path.section)
             view = titled(view, human or _human_of(chain, row))
@@ -254,44 +274,61 @@ def _human_of(chain: StoredChain, row: WindowRow) -> StoredShape | None:
     return next((shape for shape in shapes if shape.role == HUMAN), None)
 
 
-def _noted(subject: Subject, found: tuple[WindowRow, ...]) -> tuple[list[Row], RowNotes]:
-    """The rows with the marks of a draft and with what other apps say about them."""
-    changed = changed_rows(subject.changed, found)
-    rows = [replace(row, is_changed=row.path in changed) for row in titled_rows(subject.stored, found)]
+def notes_of(subject: Subject, *windows: Window) -> RowNotes:
+    """What other apps say about the rows of these windows."""
+    rows = [row for found in windows for row in (*found.rows[:1], *found.rows[-1:])]
     if not rows:
-        return rows, NO_NOTES
-    last = rows[-1]
-    notes = row_notes(subject, rows[0].start, last.start + max(1, last.count if last.kind == "pair" else 1))
-    noted = [
-        replace(row, chip=notes.chips[row.path], noted=notes.states[row.path], below=notes.below[row.path])
-        if row.path in notes.chips and row.kind != "run"
-        else row
-        for row in rows
-    ]
-    return noted, notes
+        return NO_NOTES
+    stop = max(row.start + max(1, row.messages if row.kind in ("pair", "run") else 1) for row in rows)
+    return row_notes(subject, min(row.start for row in rows), stop)
+
+
+def _noted(subject: Subject, found: tuple[WindowRow, ...], notes: RowNotes) -> list[Row]:
+    """The rows with the marks of a draft and with their notes."""
+    changed = changed_rows(subject.changed, found)
+    rows = titled_rows(subject.stored, found)
+    for i, row in enumerate(rows):
+        if row.kind == "run":
+            row = replace(row, chip=_chips_in(row, notes))
+        elif row.path in notes.chips:
+            row = replace(row, chip=notes.chips[row.path], noted=notes.states[row.path], below=notes.below[row.path])
+        rows[i] = replace(row, is_changed=True) if row.path in changed else row
+    return rows
+
+
+def _chips_in(run: Row, notes: RowNotes) -> str:
+    """Return the chips of the first pairs of a run that have one."""
+    first = run.path.pair or 0
+    pairs = (Path(run.path.section, pair) for pair in range(first, first + run.count))
+    return "".join(islice((notes.chips[path] for path in pairs if path in notes.chips), MOST_CHIPS))
 
 
 def _is_open(chain: StoredChain, view: ViewState, row: Row) -> bool:
     return row.kind in ("header", "pair") and view.is_open(row.path, row.role, chain.outline.section(row.path.section).measure.pairs)
 
 
-def _read_ahead(chain: StoredChain, view: ViewState, rows: Sequence[Row]) -> None:
-    """The messages of open nodes, in one read; large ones are read when their turn comes, if it does."""
-    spans = [range(row.start, row.start + row.count) for row in rows if row.size < SMALL and _is_open(chain, view, row)]
-    few = [span for span in spans if len(span) <= READ_NEXT]
-    chain.bodies.read_ahead([message for span in few for message in chain.rows(span.start, span.stop)])
+def _read_ahead(chain: StoredChain, view: ViewState, rows: Sequence[Row], most: int) -> None:
+    """Read the messages of open nodes at once, as many as may fit; large ones are read only if they are rendered."""
+    spans: list[range] = []
+    for row in rows:
+        if row.size < SMALL and row.count <= READ_NEXT and most > 0 and _is_open(chain, view, row):
+            spans.append(range(row.start, row.start + row.count))
+            most -= row.size
+    chain.bodies.read_ahead([message for span in spans for message in chain.rows(span.start, span.stop)])
 
 
 def _body_of(chain: StoredChain, view: ViewState, reading: Reading, row: Row) -> str:
     """Empty where the row is closed."""
     if not _is_open(chain, view, row):
         return ""
-    asked = Asked(part=view.part) if view.part and view.part.node == row.path else ALL
+    asked = StepQuery(part=view.part) if view.part and view.part.node == row.path else ALL
     return f'<div class="node-body">{body_html(chain, reading, row.path, asked)}{row.below}</div>'
 
 
-def _with_bodies(found: Window, rows: list[Row], body_of: Callable[[Row], str]) -> tuple[list[Row], Path | None, Path | None]:
-    """As many rows as fit on a page, and the ends of what is left out."""
+def _with_bodies(
+    found: Window, rows: list[Row], body_of: Callable[[Row], str], most: int
+) -> tuple[list[Row], Path | None, Path | None]:
+    """Return as many rows as fit on a page, and the paths of the first rows that were left out above and below."""
     first = min(found.optional, len(rows))
     order = [*range(first, len(rows)), *reversed(range(first))]
     elements = size = 0
@@ -300,9 +337,9 @@ def _with_bodies(found: Window, rows: list[Row], body_of: Callable[[Row], str]) 
         if body:
             rows[i] = replace(rows[i], is_open=True, body=body)
             elements += body.count("<") - body.count("</")
-            size += len(body)
+        size += ROW_HTML + len(body)
         elements += 8
-        if (elements > MOST_ELEMENTS or size > MOST_HTML) and count > ABOVE and count + 1 < len(order):
+        if (elements > MOST_ELEMENTS or size > most) and count > ABOVE and count + 1 < len(order):
             start, stop = (i, len(rows)) if i < first else (first, i + 1)
             up = rows[start].path if start else found.up
             down = rows[stop].path if stop < len(rows) else found.down

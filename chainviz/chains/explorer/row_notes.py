@@ -1,6 +1,6 @@
-"""What other apps say about rows: they are above this one, so a setting names the function that finds it.
+"""Notes of other apps on rows: these apps are in a layer above, so a setting names the function that finds the notes.
 
-The rows come with it from the server, not by a later request: it is there without JavaScript, and nothing shifts.
+The server sends them with the rows, not in a later request, so they need no JavaScript and nothing shifts.
 """
 
 from __future__ import annotations
@@ -34,6 +34,6 @@ NO_NOTES = RowNotes()
 
 
 def row_notes(subject: Subject, start: int, stop: int) -> RowNotes:
-    """Of the rows that begin with the messages `start : stop`. One query, and one more where there is anything."""
+    """Return the notes on the rows that begin with the messages `start:stop`. One query, and one more if there are any."""
     find: Callable[[Subject, int, int], RowNotes] = import_string(settings.ROW_NOTES)
     return find(subject, start, stop)

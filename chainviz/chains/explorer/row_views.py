@@ -1,27 +1,20 @@
-"""Rows of the store as rows of the page: what a closed row says about its node."""
+"""Turn rows of the store into rows of the page: the words of a closed row."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from chainviz.chains.explorer.message_words import header_words, pair_words, preview_words
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.rows import Flag, Row
+from chainviz.core.chain.rule_titles import rule_flag
+from chainviz.core.counts import count_text
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.query.windows import WindowRow
 
-FLAGS = {
-    "pending-call": "call without a result",
-    "terminal-call": "last call is open",
-    "orphan-result": "result without a call",
-    "unmatched-result": "result without a call",
-    "mid-system": "system message in the middle",
-    "double-human": "two human messages",
-    "first-message": "begins with AI",
-    "missing-human": "no human message before it",
-    "unknown-role": "unknown role",
-}
-"""Short words for the rules a row is flagged with; another rule shows its own id."""
+TOOLS = 4
+"""Tools that the row of a run names."""
+TOOL_NAME = 24
 
 
 def row_view(row: WindowRow) -> Row:
@@ -35,8 +28,17 @@ def _section(row: WindowRow) -> Row:
 
 
 def _run(row: WindowRow) -> Row:
-    name, messages = count_text(row.pairs, "pair"), count_text(row.messages, "message")
-    return Row(row.path, "run", "tool", name, messages, row.size, row.start, row.pairs, _flag_of_many(row))
+    return Row(row.path, "run", "tool", count_text(row.pairs, "pair"), _run_teaser(row), row.size, row.start, row.pairs, _flag_of_many(row))
+
+
+def _run_teaser(row: WindowRow) -> str:
+    """Return such as `bash 31 · edit 12 · 96 messages`, or `bash, edit … · 9,600 messages` where no calls are counted."""
+    messages = count_text(row.messages, "message")
+    most = [(name[:TOOL_NAME] or "(no name)", calls) for name, calls in Counter(row.tools).most_common(TOOLS)]
+    if not all(row.tools.values()):
+        return f"{', '.join(name for name, _ in most)} … · {messages}"
+    more = [count_text(len(row.tools) - TOOLS, "more tool")] if len(row.tools) > TOOLS else []
+    return " · ".join([*(f"{name} {calls:,}" for name, calls in most), *more, messages])
 
 
 def _flag_of_many(row: WindowRow) -> Flag | None:
@@ -46,7 +48,7 @@ def _flag_of_many(row: WindowRow) -> Flag | None:
 
 
 def titled(row: Row, human: StoredShape | None) -> Row:
-    """A section is named by its human message, where it has one."""
+    """Name a section by its human message, if it has one."""
     return row if human is None or not human.preview else replace(row, name=preview_words(human))
 
 
@@ -63,7 +65,7 @@ def _flag(row: WindowRow) -> Flag | None:
     if not found:
         return None
     worst = next((problem for problem in found if problem.severity == "error"), found[0])
-    text = FLAGS.get(worst.rule, worst.rule.replace("-", " "))
+    text = rule_flag(worst.rule)
     count = sum(1 + problem.alike for problem in found)
     if count > 1:
         text += f" +{count - 1:,}"

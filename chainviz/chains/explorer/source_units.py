@@ -9,7 +9,7 @@ from chainviz.store.content.chain import StoredChain
 
 
 def source_text(chain: StoredChain, path: Path) -> str:
-    """One unit as it is, several as a JSON list of them. A part has the source of its message."""
+    """Return one unit unchanged, several as a JSON list. A part has the source of its message."""
     whole = Path(path.section, path.pair, path.message)
     units: dict[tuple[int, int, str], str] = {}
     span = chain.span(whole)

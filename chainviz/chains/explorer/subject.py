@@ -1,4 +1,4 @@
-"""What the explorer shows: one content of a chain (a version or a draft), and where its pages lie."""
+"""The subject of the explorer: one content of a chain (a version or a draft), and the addresses of its pages."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.db.models import Model
+
 from chainviz.accounts.models import User
 from chainviz.accounts.permissions import OWNER, Permission
 from chainviz.chains.models import Chain
-from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.chain import StoredChain, chain_of
 from chainviz.store.lineage import written_messages
 from chainviz.store.models import Outline, Snapshot, Version
 from chainviz.store.outline.build import outline_of
-from chainviz.store.outline.reader import OutlineReader
-from chainviz.web.query_params import url_or_nothing
+from chainviz.web.http import url_or_nothing
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,15 @@ class Subject:
     """v=3 or draft=7: what an edit of a node starts from."""
     is_head: bool = True
     version: int | None = None
-    draft_id: int | None = None
+    draft: Model | None = None
+    """The row of drafts.Draft whose content it is; for the pages that drafts add."""
     base: Version | None = None
     """What a draft changes."""
     permissions: frozenset[Permission] = OWNER
     """Of the person who looks at it: no page is offered that their role does not allow."""
     person: User | None = None
+    overview: bytes | None = None
+    """What the query of the snapshot has read of its overview (overview.py)."""
 
     def change_url(self, name: str, *args: object) -> str:
         """Returns the address of a page that changes this content; "" for a person who may not."""
@@ -54,7 +58,4 @@ class Subject:
 
     @cached_property
     def stored(self) -> StoredChain:
-        chain = StoredChain(self.snapshot)
-        # the page reads the outline's totals too: one query for both
-        chain.outline = OutlineReader.of(self.snapshot, self.outline)
-        return chain
+        return chain_of(self.snapshot)

@@ -14,7 +14,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.lineage import Replacement, first_version_with, last_version_before, replacement_of, same_node
 from chainviz.store.models import Version
 from chainviz.store.query.windows import Window, window
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 SHOWN = 100
@@ -30,7 +30,7 @@ def nodes_in_words(found: Replacement) -> str:
 
 
 def version_with(found: Replacement) -> Version | None:
-    """Returns the first version that holds the summary; None while it is in a draft."""
+    """Return the first version with the summary, or None while it is in a draft."""
     return first_version_with((found.step, *found.repeated))
 
 
@@ -98,7 +98,7 @@ class _Links:
 
 
 def replaced_line(chain: StoredChain, path: Path, base_url: str) -> str:
-    """A box for the top of an opened summary, filled when it is opened; nothing where the node is none."""
+    """Render a box for the top of an open summary, filled when it is opened; "" if the node is not a summary."""
     found = replacement_of(chain, path)
     if found is None:
         return ""

@@ -9,13 +9,14 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
-from chainviz.chains.bytes import view as bytes
+from chainviz.chains.bytes import page as bytes
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import (
     chain as explorer,
 )
 from chainviz.chains.explorer.views import (
     find,
+    goto,
     node,
     problems,
     summarized_nodes,
@@ -25,7 +26,8 @@ from chainviz.chains.explorer.views import (
 )
 from chainviz.chains.explorer.views.no_node import no_node
 from chainviz.chains.exports import view as export
-from chainviz.chains.observations import view as observations
+from chainviz.chains.observations import page as observations
+from chainviz.chains.palette import chain_palette
 from chainviz.chains.parse import view as parse
 from chainviz.core.errors import PathError
 
@@ -34,7 +36,8 @@ FindSubject = Callable[..., Subject]
 
 
 def explorer_urls(subject_of: FindSubject, prefix: str = "") -> list[URLPattern]:
-    """`subject_of(request, **kwargs)` finds the subject by what the address says before; names get the prefix."""
+    """Return the addresses of the explorer. `subject_of(request, **kwargs)` finds the subject from the part before
+    them; names get the prefix."""
 
     def on(view: SubjectView, *own: str) -> Callable[..., HttpResponseBase]:
         @wraps(view)
@@ -59,9 +62,11 @@ def explorer_urls(subject_of: FindSubject, prefix: str = "") -> list[URLPattern]
         path("inspect/<str:where>", on(inspect.inspect, "where"), name=f"{prefix}inspect"),
         path("replaced/<str:where>", on(summarized_nodes.replaced, "where"), name=f"{prefix}replaced"),
         path("find", on(find.find), name=f"{prefix}find"),
+        path("goto", on(goto.goto), name=f"{prefix}goto"),
         path("problems", on(problems.problems), name=f"{prefix}problems"),
         path("problems/step", on(problems.step), name=f"{prefix}problem_step"),
-        path("bytes", on(bytes.bytes_page), name=f"{prefix}bytes"),
+        path("palette", on(chain_palette), name=f"{prefix}chain_palette"),
+        path("bytes", on(bytes.bytes_view), name=f"{prefix}bytes"),
         path("observations", on(observations.observations), name=f"{prefix}observations"),
         path("observations/media", on(observations.media), name=f"{prefix}observation_media"),
         path("observations/text/<str:where>", on(observations.as_text, "where"), name=f"{prefix}observation_text"),

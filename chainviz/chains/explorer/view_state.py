@@ -1,4 +1,4 @@
-"""How a person looks at a chain: what is folded and how text is shown. Read from the address, never stored."""
+"""The way a person looks at a chain: folded nodes and the form of texts. Read from the address, never stored."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ViewState:
         return path in self.opened or (bool(kinds & self.all) and path not in self.closed)
 
     def with_open(self, at: Path) -> ViewState:
-        """The same with this node, and this part of it, in sight and open."""
+        """Return the state with this node, and this part of it, visible and open."""
         path = at.node
         closed = self.closed - {path, Path(path.section)}
         opened = self.opened | ({path, Path(path.section)} if self.sections_closed else {path})
@@ -87,7 +87,7 @@ def read_view(query: QueryDict) -> ViewState:
 
 
 def _paths(words: str) -> frozenset[Path]:
-    """Paths of a list; words that are none are passed over, for this is only how a person looks at it."""
+    """Read a list of paths. Invalid ones are skipped, since they only affect the display."""
     found = set()
     for word in words.split(",")[:MOST_EXCEPTIONS]:
         try:

@@ -1,20 +1,21 @@
-"""What can be taken out of a subject: its chain or the whole file, in its own format or in another, and what that would lose."""
+"""The exports of a subject: its chain or the whole file, in its own format or another, and the losses of each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property, reduce
 from pathlib import PurePath
+from typing import Any
 
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.exports.joined_document import merged
+from chainviz.chains.exports.documents import merged
 from chainviz.chains.exports.removed_values import rewrite_of
 from chainviz.chains.models import Chain, ChainQuerySet
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.verdicts import VerdictView, verdict_view
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.counts import count_text
 from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import FORMATS, WRITTEN, get_format
@@ -23,17 +24,29 @@ from chainviz.core.formats.conversion import Losses
 from chainviz.core.formats.crossing import Route
 from chainviz.core.load import document_in
 from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, words_for
-from chainviz.core.operations.convert.left_out import FieldsLeftOut
-from chainviz.core.operations.convert.verdict import judge_written
+from chainviz.core.operations.convert.losses import FieldsLeftOut, judge_written
+from chainviz.core.providers.check import Verdict
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import messages_of
 from chainviz.store.content.uploads import UploadReader
+from chainviz.store.derived import DerivedKind
 from chainviz.store.models import Snapshot, Upload, Version
 from chainviz.store.transfer import exports
 from chainviz.store.transfer.document_context import DocumentPlace, place_of
 
 LOOKED_AT = 8_000_000
 """Bytes of content that are written on trial, to say what a format would lose; the rest is judged by the download."""
+MOST_COPIED = 10_000_000
+TRIAL = DerivedKind("export-trial", 1)
+
+
+def matching_formats(text: str) -> tuple[Format, ...]:
+    """Return the formats that somebody means who typed this: the one with exactly this name or label, else all whose
+    name or label contains each of the words."""
+    typed = text.strip().lower()
+    exact = [format for format in WRITTEN if typed in (format.name, format.label.lower())]
+    words = typed.split()
+    return tuple(exact or (each for each in WRITTEN if words and all(word in f"{each.name} {each.label}".lower() for word in words)))
 
 
 @dataclass(frozen=True)
@@ -49,7 +62,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Rest:
-    """What the whole file holds beside the chain."""
+    """The rest of the file beside the chain."""
 
     is_clean: bool = False
     """Something was taken out, also there."""
@@ -96,6 +109,11 @@ class Export:
         return self.format.name == self.subject.snapshot.format
 
     @property
+    def can_be_copied(self) -> bool:
+        """Whether the text is short enough for the clipboard."""
+        return self.trial.size <= MOST_COPIED and not self.trial.left_out
+
+    @property
     def choices(self) -> tuple[Format, ...]:
         """The chain's own format first."""
         own = get_format(self.subject.snapshot.format)
@@ -123,6 +141,12 @@ class Export:
     def trial(self) -> Trial:
         if self.is_own:
             return Trial(self._own_size(), ())
+        size, losses, left_out, verdicts = TRIAL.get(self.subject.snapshot, self._write_on_trial, self.format.name)
+        views = tuple((label, verdict_view(Verdict(*counts))) for label, counts in verdicts)
+        return Trial(size, tuple(losses), left_out, views)
+
+    def _write_on_trial(self) -> list[Any]:
+        """Return the fields of a Trial as JSON."""
         snapshot = self.subject.snapshot
         own = get_format(snapshot.format)
         losses, fields = Losses(Route(own, self.format)), FieldsLeftOut(own)
@@ -135,8 +159,8 @@ class Export:
         left_out = f"{count_text(rest, 'more message')} will be written without a check." if rest else ""
         new_ids = words_for(sum(len(chain.shapes()[index].calls and parts) for index, parts in ids.items()))
         judged = {} if rest else judge_written(content, self.format.name)
-        verdicts = tuple((provider.label, verdict_view(verdict)) for provider, verdict in judged.items())
-        return Trial(len(content), (*new_ids, *losses.sentences(), *fields.sentences(), *around), left_out, verdicts)
+        verdicts = [[provider.label, astuple(verdict)] for provider, verdict in judged.items()]
+        return [len(content), [*new_ids, *losses.sentences(), *fields.sentences(), *around], left_out, verdicts]
 
     def _own_size(self) -> int:
         """The text around many messages is small in comparison."""
@@ -149,8 +173,8 @@ class Export:
         return exports.export_in(self.subject.snapshot, self.format)
 
     def whole_file(self) -> Iterator[bytes]:
-        """This chain in its place, and the newest version of every other chain of the file. What was taken out of one of
-        them stands nowhere else but in messages of another."""
+        """Yield this chain in its place, and the newest version of every other chain of the file. Values removed from
+        one of them remain only in messages of another."""
         if self.place is None:
             raise Refused("The file this chain came in is not kept.")
         span, own = exports.in_its_place(self.subject.snapshot, self.place, self.format, self.rewrite)
@@ -180,8 +204,8 @@ class Export:
         return Together(document, tuple(left_out))
 
     @property
-    def left_out(self) -> tuple[Chain, ...]:
-        """Chains whose changes cannot stand in the file beside those of this one."""
+    def excluded_chains(self) -> tuple[Chain, ...]:
+        """Chains whose changes cannot be written to the same file as those of this one."""
         return self._together.left_out if self._sharing else ()
 
     def _others(self, own: Span) -> Iterable[tuple[Span, Iterator[bytes]]]:
@@ -197,7 +221,7 @@ class Export:
 
     @cached_property
     def _newest(self) -> list[tuple[Chain, Snapshot]]:
-        """Of each sibling."""
+        """Return each sibling with its newest snapshot."""
         chains = {chain.history: chain for chain in self.siblings}
         versions = Version.objects.select_related("snapshot__template__run__upload").filter(history__in=chains)
         newest = {version.history_id: version for version in versions.order_by("number")}
@@ -205,7 +229,7 @@ class Export:
 
     @cached_property
     def rewrite(self) -> Rewrite | None:
-        """How text of the file that is no message is written without what was taken out of its chains."""
+        """The rewrite that removes from other text of the file what was removed from its chains; None if nothing was."""
         snapshots = [self.subject.snapshot, *(snapshot for chain, snapshot in self._newest if chain.version > 1)]
         rewrites = [rewrite for rewrite in map(rewrite_of, snapshots) if rewrite is not None]
         return (lambda text: reduce(lambda given, rewrite: rewrite(given), rewrites, text)) if rewrites else None

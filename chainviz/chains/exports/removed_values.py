@@ -1,4 +1,5 @@
-"""What was redacted or masked on the way to a content, and how text of its file beside it is written without it.
+"""Find what was redacted or masked on the way to a content, so that the text of its file beside it is written without
+it.
 
 Nothing is stored for that: the values are read from the version before each step, at the places of its placeholders.
 """
@@ -14,12 +15,11 @@ from chainviz.core.documents.units import Pointer
 from chainviz.core.formats import get_format
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.redact import REDACT
-from chainviz.core.operations.redact.placeholder import DEFAULT
+from chainviz.core.operations.redact.rewriting import DEFAULT
 from chainviz.core.operations.redact.surrounding_copies import Copies, removed_texts, texts_in
 from chainviz.core.secrets import Values
-from chainviz.core.secrets.part_texts import texts_of
+from chainviz.core.secrets.part_texts import fields, texts_of
 from chainviz.core.secrets.scan import is_outside, place_number
-from chainviz.core.secrets.unknown_fields import fields
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import messages_of
 from chainviz.store.lineage import rewritten_messages, steps_of
@@ -30,7 +30,7 @@ from chainviz.store.transfer.document_context import context_of
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was taken out by the steps that led to a content, also what is back in it."""
+    """Texts and values that the steps before a content removed, including those that were restored since."""
 
     texts: Mapping[str, None]
     """Redacted, in order."""
@@ -56,7 +56,8 @@ def removed_from(snapshot: Snapshot) -> Removed:
 
 
 def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
-    """None where nothing was taken out, or all of it is back. Refused where that cannot be known any more."""
+    """Return a rewrite that removes these values from text, or None if nothing was removed, or everything was restored.
+    Raises Refused if the values are no longer known."""
     removed = removed_from(snapshot)
     texts, values = dict(removed.texts), dict(removed.values)
     if texts or values:
@@ -74,7 +75,7 @@ def _masked(step: Snapshot, pairs: Sequence[tuple[Message, Message]]) -> Iterato
     pieces: list[str] | None = None
     for placeholder, at, part, place, start, end in unpack(step.options).get("places", ()):
         if at >= 0:
-            held = _held(pairs[at][0], part, place, blocks_at) if at < len(pairs) else ""
+            held = _text_at(pairs[at][0], part, place, blocks_at) if at < len(pairs) else ""
         else:
             pieces = context_of(step.parent).texts() if pieces is None else pieces
             held = pieces[part] if part < len(pieces) else ""
@@ -82,7 +83,7 @@ def _masked(step: Snapshot, pairs: Sequence[tuple[Message, Message]]) -> Iterato
             yield held[start:end], placeholder
 
 
-def _held(message: Message, part: int, place: str, blocks_at: Pointer) -> str:
+def _text_at(message: Message, part: int, place: str, blocks_at: Pointer) -> str:
     """The text at a place of a message, which may be one of its unknown fields."""
     if is_outside(place):
         texts = [field.text for field in fields(message, blocks_at)]
@@ -91,7 +92,7 @@ def _held(message: Message, part: int, place: str, blocks_at: Pointer) -> str:
 
 
 def _leave_out_what_is_back(snapshot: Snapshot, texts: dict[str, None], values: dict[str, str]) -> None:
-    """Restored, or kept in a second place: then the chain itself holds it."""
+    """Drop texts and values that the chain itself contains, because they were restored or kept in a second place."""
     for message in messages_of(snapshot):
         for text in texts_in(message):
             texts.pop(text, None)

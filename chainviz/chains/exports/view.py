@@ -1,6 +1,7 @@
 """Downloads: the chain or its whole file, in its own format or in another, and the upload as it was.
 
-The page tells first what a scan for secrets found; all links lead to it. The downloads' own addresses need no page.
+The page shows what a scan for secrets found, and what another format would lose before it is downloaded; all links lead to
+it. The downloads' own addresses need no page.
 """
 
 from __future__ import annotations
@@ -8,64 +9,69 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.utils.http import content_disposition_header
+from django.utils.module_loading import import_string
 from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.audit.records import was_purged
+from chainviz.chains.audit.records import has_purge
+from chainviz.chains.explorer.actions import Situation
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.exports import FORMS
-from chainviz.chains.exports.choices import Export
-from chainviz.chains.exports.lock import locked_reason, require_unlocked
-from chainviz.chains.exports.walk import Told
-from chainviz.chains.secrets.export_scan import start_scans, stop_scans, told_before
+from chainviz.chains.exports.choices import Export, matching_formats
+from chainviz.chains.exports.documents import DocumentContent
+from chainviz.chains.models import Chain
+from chainviz.chains.secrets.export_scan import scan_before_export, start_scans, stop_scans
 from chainviz.chains.titles import title_in
+from chainviz.chains.verdicts import verdict_view
 from chainviz.core.errors import Refused
 from chainviz.core.formats import format_label
 from chainviz.store.models import Upload
 from chainviz.store.transfer import exports
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, typed_words, wants_fragment
+
+MOST_TYPED = 60
 
 
 @requires("export")
 @require_http_methods(["GET", "HEAD", "POST"])
 def export(request: HttpRequest, subject: Subject) -> HttpResponseBase:
-    """Without `scope` the page that offers what there is; a form of it starts or stops the scans."""
+    """Export. Without `scope` show the page of exports; its form starts or stops the scans."""
     if request.method == "POST":
         upload = _to_scan(Export.to(subject, ""))
         (stop_scans if request.POST.get("act") == "stop" else start_scans)(subject, upload, person_of(request))
         return see_other(request.get_full_path())
     scope = request.GET.get("scope", "")
+    if not scope:
+        return _page(request, subject)
     try:
         chosen = Export.to(subject, request.GET.get("to", ""))
         if scope == "file" and not chosen.is_part:
             scope = "chain"  # the chain's document is all there is
         if scope in ("chain", "file"):
             return written(chosen, scope)
-        if scope:
-            _require_unlocked(chosen, scope)
+        _require_unlocked(chosen, scope)
     except Refused as error:
-        return _page(request, Export.to(subject, ""), str(error))
+        return _page(request, subject, str(error))
     form = next((form for form in FORMS if form.scope == scope), None)
     if form is not None:
         title = title_in(subject.chain, subject.snapshot)
-        told = Told(title, f"{subject.title}, {format_label(subject.snapshot.format)}", subject.stored)
+        told = DocumentContent(title, f"{subject.title}, {format_label(subject.snapshot.format)}", subject.stored)
         name = f"{PurePath(subject.chain.file_name or 'chain').stem} {subject.title.lower()}{form.suffix}"
-        return _download((piece.encode("utf-8", "replace") for piece in form.write(told)), name)
+        return _download(form.write(told), name)
     if scope == "original" and chosen.upload is not None:
         return _download(exports.original(chosen.upload), subject.chain.file_name)
-    if scope:
-        raise Http404("There is nothing of that kind to export.")
-    return _page(request, chosen)
+    raise Http404("There is nothing of that kind to export.")
 
 
 def _require_unlocked(chosen: Export, scope: str) -> None:
-    """The whole file, and the upload of several chains, hold more than the version that was signed off."""
+    """Check the export lock. The whole file, and the upload of several chains, contain more than the version that was
+    signed off."""
     chain, version = chosen.subject.chain, chosen.subject.version
     if scope == "original":
         require_unlocked(chain, None if chosen.is_part else 1)
@@ -73,24 +79,28 @@ def _require_unlocked(chosen: Export, scope: str) -> None:
         require_unlocked(chain, None if scope == "file" else version)
 
 
-def _page(request: HttpRequest, chosen: Export, error: str = "") -> HttpResponse:
-    told = told_before(chosen.subject, _to_scan(chosen), person_of(request))
+def _page(request: HttpRequest, subject: Subject, error: str = "") -> HttpResponse:
+    own, asked = Export.to(subject, ""), typed_words(request.GET.get("to", ""), MOST_TYPED)
+    found = matching_formats(asked)
+    target = Export(subject, found[0]) if len(found) == 1 and found[0] is not own.format else None
+    context = {"subject": subject, "export": own, "target": target, "asked": asked, "found": found}
+    context["locked"] = locked_reason(subject.chain, subject.version)
+    if request.htmx.target == "conversion":  # type: ignore[attr-defined]
+        return _varying(render(request, "chains/exports/_conversion.html", context))
+    told = scan_before_export(subject, _to_scan(own), person_of(request))
     here = request.get_full_path()
     if wants_fragment(request) and not told.waits:
         return HttpResponse(status=204, headers={"HX-Redirect": here})
-    context = {
-        "subject": chosen.subject,
-        "export": chosen,
-        "error": error,
-        "forms": FORMS,
-        "told": told,
-        "here": here,
-        "is_purged": was_purged(chosen.subject.chain),
-        "locked": locked_reason(chosen.subject.chain, chosen.subject.version),
-    }
+    context |= {"error": error, "forms": FORMS, "told": told, "here": here, "is_purged": has_purge(subject.chain)}
+    situation = Situation(subject)
+    context["situation"] = situation
+    context["verdict"] = verdict_view(situation.verdicts[situation.provider]) if situation.provider else None
     name = "chains/exports/_export_scan.html" if wants_fragment(request) else "chains/exports/export.html"
-    response = render(request, name, context, status=422 if error else 200)
-    patch_vary_headers(response, ["HX-Request"])
+    return _varying(render(request, name, context, status=422 if error else 200))
+
+
+def _varying(response: HttpResponse) -> HttpResponse:
+    patch_vary_headers(response, ["HX-Request", "HX-Target"])
     return response
 
 
@@ -113,3 +123,32 @@ def _download(content: Iterator[bytes], name: str) -> StreamingHttpResponse:
     response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
     response.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     return response
+
+
+# A team may keep content from leaving as a file: every view that sends content as a file asks here first. What the
+# rule is, the review decides; settings.EXPORT_LOCK names its function.
+
+
+class ExportLocked(Exception):
+    """Raised if the content may not be exported; the text gives the reason."""
+
+    def __init__(self, chain: Chain, reason: str) -> None:
+        super().__init__(reason)
+        self.chain = chain
+
+
+def locked_reason(chain: Chain, version: int | None) -> str:
+    """Return the reason why this content may not be exported; empty if it may. `version`: None for content that is not
+    exactly a version, such as a draft or a file with other chains in it."""
+    return str(import_string(settings.EXPORT_LOCK)(chain, version))
+
+
+def require_unlocked(chain: Chain, version: int | None) -> None:
+    """Raises ExportLocked."""
+    reason = locked_reason(chain, version)
+    if reason:
+        raise ExportLocked(chain, reason)
+
+
+def require_subject_unlocked(subject: Subject) -> None:
+    require_unlocked(subject.chain, subject.version)

@@ -1,4 +1,4 @@
-"""Which folder of this machine each chain came from, as far as a person sees folders."""
+"""The folder of this machine from which each chain came, if the person may see folders."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from chainviz.accounts.models import Membership
 from chainviz.chains.folders.choose_folders import Watched, sees_files, watched, with_home
-from chainviz.chains.folders.scan import lists
-from chainviz.chains.models import ChainQuerySet
-from chainviz.core.documents.event_folder import conversation_of
+from chainviz.chains.models import ChainQuerySet, LocalFile
+from chainviz.core.documents.event_logs import conversation_of
 
 MOST_PROJECTS = 12
 """Named below a folder at the side."""
@@ -33,7 +32,7 @@ class ChainFolders:
         return [(folder, *self._count(folder)) for folder in self.listed]
 
     def _count(self, folder: Watched) -> tuple[int, list[tuple[str, str, int]]]:
-        own = [pk for pk, path in self.paths.items() if lists(folder, path)]
+        own = [pk for pk, path in self.paths.items() if folder.lists(path)]
         projects = Counter(self.projects[pk] for pk in own)
         root = f"{with_home(folder.path)}/"
         below = [(name, name.removeprefix(root), count) for name, count in projects.most_common() if name.startswith(root)]
@@ -44,7 +43,7 @@ def chain_folders(member: Membership, chains: ChainQuerySet) -> ChainFolders:
     if not sees_files(member):
         return ChainFolders()
     listed = watched(member)
-    paths = dict(chains.exclude(local_file=None).values_list("pk", "local_file__path"))
+    paths = dict(LocalFile.objects.filter(Exists(chains.filter(pk=OuterRef("chain")))).values_list("chain", "path"))
     # where one listed folder lies in another, a file stands in the inner one
     inner_first = sorted(listed, key=lambda folder: len(str(folder.path)), reverse=True)
     found = {pk: _project(inner_first, path) for pk, path in paths.items()}
@@ -52,7 +51,7 @@ def chain_folders(member: Membership, chains: ChainQuerySet) -> ChainFolders:
 
 
 def in_folder(name: str, member: Membership) -> Q:
-    """Chains whose files lie in a folder, at any depth; none for a person who does not see folders."""
+    """Select chains whose files are in a folder, at any depth; none for a person who may not see folders."""
     try:
         root = str(Path(name).expanduser())
     except RuntimeError:  # the home of nobody
@@ -61,7 +60,7 @@ def in_folder(name: str, member: Membership) -> Q:
 
 
 def _project(folders: Sequence[Watched], path: str) -> str:
-    folder = next((each for each in folders if lists(each, path)), None)
+    folder = next((each for each in folders if each.lists(path)), None)
     if folder is None:
         return ""
     below = PurePath(conversation_of(path)).relative_to(folder.path).parts

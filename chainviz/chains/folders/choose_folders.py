@@ -11,9 +11,11 @@ from django.conf import settings
 
 from chainviz.accounts.models import Membership
 from chainviz.chains.folders.models import Folder
-from chainviz.core.documents.event_folder import is_event_folder
+from chainviz.core.documents.event_logs import is_event_folder
 from chainviz.core.errors import DocumentError
+from chainviz.core.sources.folder_files import SessionFolder
 from chainviz.jobs.lease import storable
+from chainviz.sessions_index.services import choose_folder, forget_folder
 
 KNOWN = (
     "~/.claude/projects",
@@ -45,9 +47,13 @@ class Watched:
     path: Path
     pattern: str = ""
 
+    def lists(self, path: str) -> bool:
+        """Whether a file of this path belongs to the folder."""
+        return SessionFolder(self.path, self.pattern).lists(path)
+
     @property
     def name(self) -> str:
-        """How the page calls it."""
+        """The name of the folder on the page."""
         path = with_home(self.path)
         return f"{path}/{self.pattern}" if self.pattern else path
 
@@ -75,7 +81,7 @@ def watched(member: Membership) -> list[Watched]:
 
 
 def watch(member: Membership, place: str) -> Watched:
-    """Raises DocumentError, in a sentence, where there is no such folder."""
+    """List a folder from now on. Raises DocumentError, in a sentence, if there is no such folder."""
     if not may_choose():
         raise DocumentError("In team mode, the server’s CHAINVIZ_FOLDERS setting names the folders.")
     path, pattern = _split(place)
@@ -87,12 +93,15 @@ def watch(member: Membership, place: str) -> Watched:
     if (named := str(path / pattern)) != storable(named):
         raise DocumentError(f"The name of {storable(named)} is not valid UTF-8; rename it.")
     row, _ = Folder.objects.get_or_create(team=member.team, path=str(path), pattern=pattern)
+    choose_folder(member.team, str(path), pattern)
     return Watched(row.pk, path, pattern)
 
 
 def forget(member: Membership, number: int) -> None:
     """The folder is not listed any more; chains that came from it stay."""
-    Folder.objects.filter(team=member.team_id, pk=number).delete()
+    for row in Folder.objects.filter(team=member.team_id, pk=number):
+        forget_folder(member.team, row.path, row.pattern)
+        row.delete()
 
 
 def is_place(name: str) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
-from itertools import groupby
+from itertools import groupby, islice
+from pathlib import Path
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
@@ -17,11 +19,94 @@ from django.http import QueryDict
 
 from chainviz.accounts.models import Membership
 from chainviz.chains.folders.choose_folders import Watched
-from chainviz.chains.folders.glance import Glance, glance
-from chainviz.chains.folders.scan import FoundFile, Scan, is_running, scan
+from chainviz.chains.folders.scan import Scan, is_running, scan
 from chainviz.chains.models import Chain
+from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.chains.uploads.local_files import state_of
+from chainviz.core.chain.messages import HUMAN
+from chainviz.core.documents import event_logs
+from chainviz.core.documents.event_logs import end_of_lines
+from chainviz.core.documents.packed_files import beginning
+from chainviz.core.documents.source import Source, open_source
+from chainviz.core.errors import ChainError
 from chainviz.core.formats import format_label
-from chainviz.web.query_params import typed_words
+from chainviz.core.formats.offers import Offer, offers_of
+from chainviz.core.formats.reader import read_chain
+from chainviz.core.sources.folder_files import FoundFile
+from chainviz.core.usage.beside import request_of
+from chainviz.web.http import typed_words
+
+# What a file seems to be: its format and first request, from its beginning alone. Kept while that stays the same.
+
+
+HEAD = 1 << 16
+"""Bytes that are read of a file."""
+LOOKED_AT = 40
+"""Messages among which the first request is looked for."""
+WORDS = 120
+HELD = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    format: str = ""
+    """Its label; "" where the beginning tells none."""
+    begins: str = ""
+    """The first request."""
+
+
+_Seen = tuple[int, int, int]
+_glances: OrderedDict[str, tuple[_Seen, Glance]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def glance(path: Path, *, is_new: bool = True) -> Glance | None:
+    """Return the facts at the beginning of a file. None if it was not read before and may not be now (`is_new`)."""
+    try:
+        inode, (size, modified) = path.stat().st_ino, state_of(path)
+    except OSError:
+        return Glance()
+    # a file that only grows keeps its beginning
+    seen = (inode, min(size, HEAD), modified if size < HEAD else 0)
+    with _lock:
+        known = _glances.get(str(path))
+    if known is not None and known[0] == seen:
+        return known[1]
+    if not is_new:
+        return None
+    found = _look(path)
+    with _lock:
+        _glances[str(path)] = seen, found
+        while len(_glances) > HELD:
+            _glances.popitem(last=False)
+    return found
+
+
+def _look(path: Path) -> Glance:
+    try:
+        head = _head(path)
+        with open_source(_whole_lines(head, is_all=len(head) < HEAD)) as source:
+            offer = offers_of(source, salvage=True)[0]
+            return Glance(offer.formats[0].label, _begins(source, offer))
+    except (ChainError, OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Glance()
+
+
+def _head(path: Path) -> bytes:
+    if path.is_dir():
+        return b"\n".join(islice(event_logs.lines(path), LOOKED_AT))[:HEAD]
+    return beginning(path, HEAD)
+
+
+def _whole_lines(head: bytes, *, is_all: bool) -> bytes:
+    return head if is_all else head[: end_of_lines(lambda start, end: head[start:end], len(head))]
+
+
+def _begins(source: Source, offer: Offer) -> str:
+    messages = islice(read_chain(source, offer.found, offer.formats[0], salvage=True), LOOKED_AT)
+    asked = (request_of(each) for each in messages if each.role == HUMAN)
+    return marks(one_line(next(filter(None, asked), ""), WORDS))
+
 
 ROWS = 100
 GLANCES = 0.3
@@ -67,7 +152,7 @@ class Row:
 
     @property
     def base(self) -> str:
-        return self.file.shown.rpartition("/")[2]
+        return self.file.display_name.rpartition("/")[2]
 
     @property
     def title(self) -> str:
@@ -105,7 +190,7 @@ class Row:
 
     @property
     def sentence(self) -> str:
-        """Why it cannot be opened, or could not be read last."""
+        """The reason why it cannot be opened, or could not be read last."""
         failed = self.chain.local_file.sentence if self.chain is not None and not self.has_changed else ""
         return self.file.sentence or failed
 
@@ -174,11 +259,11 @@ def rows_of(member: Membership, watched: Watched, files: Sequence[FoundFile]) ->
 
 
 def new_since(watched: Watched, wanted: Filter, total: int) -> int:
-    """How many files more there are than when the page was made."""
+    """Count the files that are new since the page was made."""
     return sum(1 for each in scan(watched).files if _fits(each, wanted)) - total
 
 
-def named(watched: Watched, names: Iterable[str]) -> list[FoundFile]:
+def files_named(watched: Watched, names: Iterable[str]) -> list[FoundFile]:
     """The files of these names that are still there."""
     files = {each.name: each for each in scan(watched).files}
     return [files[name] for name in names if name in files]

@@ -1,4 +1,4 @@
-"""Which folders of this machine are listed."""
+"""The folders of this machine that are listed."""
 
 from __future__ import annotations
 

@@ -8,17 +8,32 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.http import require_POST
 
-from chainviz.accounts.models import Membership
-from chainviz.chains.folders.following import may_read
+from chainviz.accounts.audit.record import leave_unrecorded
+from chainviz.accounts.models import Membership, member_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.access import chain_for
+from chainviz.chains.folders.choose_folders import may_choose
+from chainviz.chains.folders.scan import is_running
 from chainviz.chains.models import Arrival, Chain, LocalFile
 from chainviz.chains.uploads import arrivals
-from chainviz.chains.uploads.local_files import chains_from, note_failure, state_of, take_file
-from chainviz.core.documents.compressed import holds_more
+from chainviz.chains.uploads.local_files import Outcome, chains_from, note_copies, note_failure, state_of, take_file
+from chainviz.core.documents.packed_files import holds_more
 from chainviz.core.errors import DocumentError
+from chainviz.core.sources.folder_files import is_inside
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
+from chainviz.store.history.versions import head_of
+from chainviz.store.models import History
+from chainviz.store.transfer.growth import last_file_state
+from chainviz.web.http import see_other, small_number, wants_fragment
 
 JOB = "read-local-file"
 PAUSE = timedelta(seconds=4)
@@ -38,18 +53,22 @@ class Opened:
     fresh: int = 0
 
 
-def open_file(member: Membership, path: Path) -> Opened:
-    """Raises DocumentError, naming the file."""
+def open_file(member: Membership, path: Path, session: int | None = None) -> Opened:
+    """`session`: the key of the session of the index that the file is; chains that are new are its working copies.
+
+    Raises DocumentError, naming the file.
+    """
     known = chains_from(member, path)
     if known and not has_changed(known[0].local_file, path):
         return Opened(tuple(known))
     if not _is_big(path):
         taken = take_file(member, path)
+        note_copies(session, [each.chain for each in taken.followed if each.outcome is Outcome.ADDED])
         return Opened(taken.chains, fresh=taken.fresh)
     if known:
         read_by_job(member, known[0])
         return Opened(tuple(known), is_reading=True)
-    arrival = arrivals.receive_local(member, path)
+    arrival = arrivals.receive_local(member, path, session)
     return Opened(arrival=arrival)
 
 
@@ -111,3 +130,80 @@ def _is_big(path: Path) -> bool:
         return state_of(path)[0] > arrivals.BIG or (path.is_file() and holds_more(path, arrivals.BIG))
     except OSError:
         return False
+
+
+# What the head of a chain says of the file that it came from.
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    chain: Chain
+    number: int
+    """The version that the page shows."""
+    file: LocalFile
+    is_running: bool
+    has_changed: bool
+
+    @property
+    def address(self) -> str:
+        return reverse("chains:follow", args=[self.chain.pk])
+
+    @property
+    def newer(self) -> str:
+        """The address of a newer version."""
+        return reverse("chains:chain", args=[self.chain.pk]) if 0 < self.number < self.chain.version else ""
+
+    @property
+    def newest(self) -> str:
+        """The address of the newest version."""
+        return reverse("chains:version", args=[self.chain.pk, self.chain.version])
+
+    @property
+    def is_grown(self) -> bool:
+        """Whether the newest version is the content of the file, and not somebody's edit."""
+        head, state = head_of(History.objects.get(pk=self.chain.history)), last_file_state(self.chain.history)
+        return state is not None and head.snapshot_id == state.pk
+
+
+def following(chain: Chain, number: int) -> Following | None:
+    """Return the state of the file; None for a chain that came from no file of this machine, or from a deleted one."""
+    file: LocalFile | None = getattr(chain, "local_file", None)
+    if file is None or file.modified is None or not may_read(file):
+        return None
+    try:
+        size, modified = state_of(Path(file.path))
+    except OSError:
+        return None
+    changed = (size, modified) != (file.size, file.modified)
+    return Following(chain, number, file, is_running(modified), changed)
+
+
+def may_read(file: LocalFile) -> bool:
+    """Return True if the file may be opened: in team mode only those in folders that the settings of the server name."""
+    return may_choose() or any(is_inside(Path(file.path), folder) for folder in settings.CHAINVIZ.folder_paths)
+
+
+# A chain whose file grows while it is looked at: asked for by the open page, and by a button without JavaScript.
+
+
+@requires("files")
+@require_POST
+def follow(request: HttpRequest, chain_id: int) -> HttpResponse:
+    """Read the file of a chain if it has grown. `over_edits`: even if the newest version was edited."""
+    chain, member = chain_for(request, chain_id), member_of(request)
+    file: LocalFile | None = getattr(chain, "local_file", None)
+    if file is None or not may_read(file):
+        raise Http404("This chain has no file on this machine.")
+    if wants_fragment(request):
+        if not read_grown(member, [chain]):
+            leave_unrecorded(request)
+        number = small_number(request.POST.get("v", "")) or chain.version
+        return render(request, "chains/folders/_following.html", {"following": following(chain_for(request, chain_id), number)})
+    try:
+        if "over_edits" in request.POST:
+            take_file(member, Path(file.path), over_edits=True)
+        else:
+            open_file(member, Path(file.path))
+    except DocumentError as error:
+        messages.warning(request, str(error))
+    return see_other("chains:chain", chain_id)

@@ -1,4 +1,4 @@
-"""The page of folders: what lies there, opened with one click, and which folders are listed."""
+"""The page of folders: their sessions, opened with one click, and the choice of folders."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.folders import choose_folders as folders
 from chainviz.chains.folders.choose_folders import Watched
-from chainviz.chains.folders.listing import Filter, Listing, listing, named, new_since, read_filter, rows_of
+from chainviz.chains.folders.listing import Filter, Listing, files_named, listing, new_since, read_filter, rows_of
 from chainviz.chains.folders.opening import Opened, open_file, read_grown
 from chainviz.chains.folders.scan import MOST_FILES, path_in
 from chainviz.chains.models import Chain
-from chainviz.chains.render.numbers import count_text
+from chainviz.core.counts import count_text
 from chainviz.core.errors import DocumentError
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number
 
 MOST_NAMED = 200
 """Rows that one page asks about."""
@@ -59,7 +58,7 @@ def remove(request: HttpRequest) -> HttpResponse:
 @require_POST
 def open_one(request: HttpRequest) -> HttpResponse:
     try:
-        path = path_in(_named_folder(request), request.POST.get("file", ""))
+        path = path_in(_find_folder(request), request.POST.get("file", ""))
         opened = open_file(member_of(request), path)
     except DocumentError as error:
         return _page(request, error=str(error), status=422)
@@ -72,15 +71,15 @@ def refresh(request: HttpRequest) -> HttpResponse:
     """The rows that look different now, of those that a page shows. Chains whose files have grown are read first."""
     member = member_of(request)
     try:
-        watched = _named_folder(request)
+        watched = _find_folder(request)
     except DocumentError as error:
         return _page(request, error=str(error), status=422)
     names = request.POST.getlist("file")[:MOST_NAMED]
-    files = [each for each in named(watched, names) if not each.sentence]
+    files = [each for each in files_named(watched, names) if not each.sentence]
     if not read_grown(member, [row.chain for row in rows_of(member, watched, files) if row.chain is not None]):
         leave_unrecorded(request)
     marks = dict(zip(names, request.POST.getlist("mark"), strict=False))
-    rows = rows_of(member, watched, named(watched, names))
+    rows = rows_of(member, watched, files_named(watched, names))
     shown = small_number(request.POST.get("total", "")) or 0
     changed = [row for row in rows if marks.get(row.file.name) != row.mark]
     context = {
@@ -113,7 +112,7 @@ def _address(chain: Chain) -> str:
     return reverse("chains:chain", args=[chain.pk])
 
 
-def _named_folder(request: HttpRequest) -> Watched:
+def _find_folder(request: HttpRequest) -> Watched:
     found = _chosen(folders.watched(member_of(request)), request.POST.get("folder", ""))
     if found is None:
         raise DocumentError("This folder is no longer listed.")

@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from chainviz.chains.folders import scan
-from chainviz.chains.library.search.hits import ChainHits
+from chainviz.chains.library.agents import AgentView, agent_label, agent_of_format, agent_view
+from chainviz.chains.library.filter import Filter
+from chainviz.chains.library.health import HealthView, health_view
+from chainviz.chains.library.search import ChainHits
+from chainviz.chains.library.sessions import ENDING_WORDS, HEALTH_WORDS
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.uploads.local_files import state_of
 from chainviz.chains.usage import by_model, cost_text
-from chainviz.chains.verdicts import VerdictView, own_and_others, short_name, verdict_view
-from chainviz.core.chain.unread import describe_unread, unread_from
+from chainviz.chains.verdicts import VerdictView, own_and_others, rule_words, short_name, verdict_view
+from chainviz.core.chain.surroundings import describe_unread, unread_from
 from chainviz.core.formats import format_label
-from chainviz.core.usage.chain_usage import chain_usage
-from chainviz.core.usage.duration_text import duration_text
-from chainviz.store.outline.edition import RULES
-from chainviz.web.formatting.token_estimate import token_text, tokens_text
+from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.usage.prices import chain_usage
+from chainviz.core.usage.times import duration_text
+from chainviz.sessions_index.models import Session
+from chainviz.store.outline.edition import RULES_EDITION
+from chainviz.web.formatting.numbers import token_text, tokens_text
 
 MOST_UNREAD = 3
 """Kinds of content that was not read which a row names."""
 TOOLS = 2
 """Tools that are named in the row."""
+FEW_POINTS = 3
+NEAR = 0.8
+"""Share of the context window."""
 NOT_JUDGED = VerdictView("quiet", "clock", "being checked again")
 """The rules have changed since the chain was judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    texts: tuple[str, ...]
-    """One line each in a wide table."""
+    text: str
     note: str
 
 
@@ -50,6 +60,8 @@ class Row:
     duration: str
     verdicts: tuple[tuple[str, VerdictView], ...]
     """Each with the name of its provider; "" for what all of them say."""
+    health: HealthView
+    agent: AgentView | None
     unread: str
     """What of its file was not read, in words; "" where the chain is fully read."""
     is_running: bool = False
@@ -59,7 +71,7 @@ class Row:
 
 
 def row_of(chain: Chain, largest: int, path: str = "", hits: ChainHits | None = None) -> Row:
-    """`largest`: size of the largest chain shown; `path`: of the file that it came from."""
+    """Return the cells of a row. `largest`: size of the largest chain on the page; `path`: of the file that it came from."""
     # Sizes differ by factors of thousands: a straight scale would show one bar and many dots.
     share = math.log1p(chain.size / 1000) / math.log1p(largest / 1000) * 100 if largest else 0
     names = [marks(one_line(name, 40)) or "(no name)" for name, _ in chain.tools]
@@ -75,10 +87,84 @@ def row_of(chain: Chain, largest: int, path: str = "", hits: ChainHits | None = 
         cost="" if chain.cost is None else cost_text(chain.cost),
         duration=duration_text(chain.duration / 1000) if chain.duration else "",
         verdicts=_verdicts(chain),
+        health=_health_of_chain(chain),
+        agent=agent_view(agent_of(chain)),
         unread=marks(" ".join(describe_unread(each) for each in unread_from(chain.unread[:MOST_UNREAD]))),
         is_running=is_running(path),
         hits=hits,
     )
+
+
+def _health_of_chain(chain: Chain) -> HealthView:
+    if chain.health is None:
+        return HealthView("quiet", "clock", "being checked again")
+    session = _session_of(chain) if chain.version == 1 else None
+    return health_view(chain.health, chain.own_problems or 0, session.secrets if session else 0)
+
+
+def agent_of(chain: Chain) -> str:
+    """The agent of the session that it is a copy of, else the one that writes its format."""
+    session = _session_of(chain)
+    return session.agent if session is not None and session.agent else agent_of_format(chain.format)
+
+
+def _session_of(chain: Chain) -> Session | None:
+    """The session that it is a copy of."""
+    copy = getattr(chain, "working_copy", None)
+    return copy.session if copy is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    session: Session
+    health: HealthView
+    agent: AgentView | None
+    model: str
+    tokens: str
+    usage: str
+    """Tokens in and out, in words."""
+    line: str
+    """Points of the line of its growing prompts, in a box of 44 by 14; "" where there are few."""
+    is_full: bool
+    """It is near its context window."""
+    cost: str
+    duration: str
+    format_label: str
+    is_running: bool
+
+    @property
+    def mark(self) -> str:
+        """Another one where the row looks different."""
+        session = self.session
+        facts = (session.state, session.read_state, session.health, session.title, session.cost, self.is_running)
+        return sha256(repr(facts).encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def session_row(session: Session) -> SessionRow:
+    is_recorded = session.tokens is not None
+    share = (session.context or 0) / session.window if session.window else 0
+    return SessionRow(
+        session=session,
+        health=health_view(session.health, session.problems, session.secrets, is_read=session.is_read),
+        agent=agent_view(session.agent or agent_of_format(session.format)),
+        model=marks(one_line(session.model, 60)),
+        tokens=tokens_text(session.tokens) if session.tokens is not None else "",
+        usage=f"{tokens_text(session.input or 0)} in, {tokens_text(session.output or 0)} out" if is_recorded else "",
+        line=_line(session.growth),
+        is_full=share > NEAR,
+        cost="" if session.cost is None else cost_text(session.cost),
+        duration=duration_text(session.duration / 1000) if session.duration else "",
+        format_label=format_label(session.format) if session.format else "",
+        is_running=scan.is_running(int(session.changed_at.timestamp() * 1e9)),
+    )
+
+
+def _line(growth: Sequence[int]) -> str:
+    if len(growth) < FEW_POINTS:
+        return ""
+    largest = max(growth) or 1
+    step = 44 / (len(growth) - 1)
+    return " ".join(f"{place * step:.0f},{13 - 12 * value / largest:.0f}" for place, value in enumerate(growth))
 
 
 def is_running(path: str) -> bool:
@@ -92,18 +178,94 @@ def is_running(path: str) -> bool:
 def _tokens(chain: Chain) -> Tokens:
     usage = chain_usage(by_model(chain.usage or {}), {})
     if not usage.is_recorded:
-        return Tokens((token_text(chain.size),), "estimate")
+        return Tokens(token_text(chain.size), "estimate")
     total = usage.total
-    notes = [f"{100 * total.cached // max(1, total.input)}% cached"] if total.cached else []
+    notes = [f"{tokens_text(total.input)} in, {tokens_text(total.output)} out"]
+    notes += [f"{100 * total.cached // max(1, total.input)}% cached"] if total.cached else []
     notes += [f"{tokens_text(total.reasoning)} reasoning"] if total.reasoning else []
-    return Tokens((f"{tokens_text(total.input)} in", f"{tokens_text(total.output)} out"), " · ".join(notes))
+    return Tokens(tokens_text(total.input + total.output), " · ".join(notes))
 
 
 def _verdicts(chain: Chain) -> tuple[tuple[str, VerdictView], ...]:
-    if chain.rules != RULES:
+    if chain.rules != RULES_EDITION:
         return (("", NOT_JUDGED),)
-    own, all_said = own_and_others(chain.verdicts, chain.format)
+    own, all_said = own_and_others(chain)
     named: dict[VerdictView, list[str]] = {}
     for provider, verdict in own.items() if all_said.state != "ok" else ():
         named.setdefault(verdict_view(verdict), []).append(short_name(provider))
     return (*((", ".join(names), view) for view, names in named.items()), ("", all_said))
+
+
+# The active filters of the library in words, each with the address that goes on without it.
+
+
+STATES = {"rejected": "rejects it", "accepted": "accepts it", "unchecked": "not fully checked"}
+NAMES = {
+    "running": "only", "agent": "agent", "health": "health",
+    "q": "text", "problems": "only", "errors": "only", "drafts": "only", "format": "format", "label": "label", "tool": "tool",
+    "model": "model", "problem": "problem", "verdict": "verdict", "larger": "at least", "smaller": "at most", "since": "changed since",
+    "until": "changed until", "folder": "project", "secrets": "only", "sessions": "only", "ending": "ended", "error": "error",
+    "repeated": "repeated call", "from": "active since", "to": "active until",
+}  # fmt: skip
+
+
+ONLY = {
+    "problems": "with structure problems", "errors": "with tool errors", "drafts": "with my open drafts", "running": "running",
+    "secrets": "with secrets", "sessions": "sessions of agents", "repeated": "any",
+}  # fmt: skip
+_LABELS = {each.name: each.label for each in PROVIDERS}
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    name: str
+    value: str
+    without: str
+    """The address."""
+
+
+def chips(wanted: Filter) -> list[Chip]:
+    return [
+        Chip(NAMES[name], _in_words(name, value), wanted.address(**{name: ""}))
+        for name, value in wanted.values.items()
+        if name in NAMES
+    ]
+
+
+def _in_words(name: str, value: str) -> str:
+    if name == "format":
+        return format_label(value)
+    if name == "verdict":
+        provider, _, state = value.partition(":")
+        return f"{_LABELS.get(provider, provider)}: {STATES.get(state, state)}"
+    if name == "problem" and ":" in value:
+        provider = value.partition(":")[0]
+        return f"{_LABELS.get(provider, provider)}: {rule_words(value)}"
+    words = _WORDS.get(name)
+    return words(value) if words else ONLY[name] if value == "1" and name in ONLY else value
+
+
+_WORDS: dict[str, Callable[[str], str]] = {
+    "problem": rule_words,
+    "health": lambda value: HEALTH_WORDS.get(value, value),
+    "ending": lambda value: ENDING_WORDS.get(value, value),
+    "agent": agent_label,
+    "label": lambda value: value.partition(":")[2],
+}
+
+
+def rule_choices(rules: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Names of rules with their words: those of the structure, then those of each provider."""
+    groups: dict[str, list[tuple[str, str]]] = {each: [] for each in ("", *_LABELS)}
+    for name in rules:
+        provider, _, rule = name.rpartition(":")
+        groups.setdefault(provider, []).append((name, rule))
+    return [(_LABELS.get(each, each or "Structure"), found) for each, found in groups.items() if found]
+
+
+def verdict_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the choices of verdicts by provider."""
+    return [
+        (each.label, [(f"{each.name}:{state}", f"{each.label}: {words}") for state, words in STATES.items()])
+        for each in PROVIDERS
+    ]

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import F
-from django.db.models.expressions import OrderBy
-
 from chainviz.accounts.models import User
 from chainviz.chains.library.models import ColumnChoice
 
@@ -17,19 +14,26 @@ class Column:
     name: str
     label: str
     fields: tuple[str, ...]
-    """Of a chain: it is sorted by the first, where that is equal by the next."""
+    """Of a chain: it is sorted by the first."""
     is_number: bool = True
     begins_rising: bool = False
     """Read from a to z; all others begin with the largest."""
+    of_session: str | None = None
+    """The field of a session that is not read yet as a chain, where it has another name; "" where it has none."""
+
+    @property
+    def session_field(self) -> str:
+        return self.fields[0] if self.of_session is None else self.of_session
 
 
 COLUMNS = (
+    Column("health", "Health", ("own_problems",), False),
     Column("title", "Title", ("title",), False, True),
     Column("tools", "Tools", ("calls",), False),
-    Column("model", "Model", ("model",), False, True),
+    Column("model", "Agent and model", ("model",), False, True),
     Column("format", "Format", ("format",), False, True),
-    Column("sections", "Sections", ("sections",)),
-    Column("pairs", "Pairs", ("pairs",)),
+    Column("sections", "Sections", ("sections",), of_session=""),
+    Column("pairs", "Pairs", ("pairs",), of_session=""),
     Column("messages", "Messages", ("messages",)),
     Column("size", "Size", ("size",)),
     Column("tokens", "Tokens", ("tokens",)),
@@ -37,16 +41,14 @@ COLUMNS = (
     Column("duration", "Duration", ("duration",)),
     Column("time", "Recorded", ("began_at",)),
     Column("errors", "Errors", ("tool_errors",)),
-    Column("problems", "Structure", ("problems", "warnings"), False),
-    Column("verdicts", "Verdicts", ("rejections",), False),
-    Column("version", "Version", ("version",)),
+    Column("problems", "Structure", ("problems",), False, of_session="structure_problems"),
+    Column("verdicts", "Verdicts", ("rejections",), False, of_session=""),
+    Column("version", "Version", ("version",), of_session=""),
     Column("changed", "Changed", ("changed_at",), False),
 )
 BY_NAME = {column.name: column for column in COLUMNS}
 ALWAYS = ("title",)
-FIRST_SHOWN = (
-    "title", "tools", "model", "tokens", "cost", "duration", "problems", "verdicts", "version", "changed",
-)  # fmt: skip
+FIRST_SHOWN = ("health", "title", "model", "messages", "tokens", "cost", "duration", "changed")
 """What a person sees who never chose."""
 
 
@@ -63,10 +65,3 @@ def choose_columns(user: User, names: Iterable[str]) -> None:
         ColumnChoice.objects.update_or_create(user=user, defaults={"columns": known})
     else:
         ColumnChoice.objects.filter(user=user).delete()
-
-
-def sorted_by(order: str) -> list[OrderBy]:
-    """`order`: the name of a column, with a minus for a falling one. Chains without the value come last."""
-    is_falling = order.startswith("-")
-    fields = [F(field) for field in BY_NAME[order.removeprefix("-")].fields]
-    return [field.desc(nulls_last=True) if is_falling else field.asc(nulls_last=True) for field in fields]

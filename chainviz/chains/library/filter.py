@@ -1,4 +1,4 @@
-"""The filter of the library: what the query of an address asks for."""
+"""The filter of the library, read from the query of an address."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
 
 from chainviz.chains.library.columns import BY_NAME
-from chainviz.chains.library.search.search_text import FILTERS, SearchText, Term, read_search_text
-from chainviz.web.query_params import typed_words
+from chainviz.chains.library.search import SearchText, Term, read_search_text
+from chainviz.web.http import typed_words
 
 DEFAULT_ORDER = "-changed"
 LONGEST = 200
 """Characters of a value."""
 _SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmg]?)i?b?", re.IGNORECASE)
 UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
-ADDRESS = {"words": "q", "only_problems": "problems", "only_errors": "errors", "only_drafts": "drafts"}
+ADDRESS = {
+    "words": "q", "only_problems": "problems", "only_errors": "errors", "only_drafts": "drafts", "only_secrets": "secrets",
+    "only_sessions": "sessions", "is_running": "running", "first_day": "from", "last_day": "to",
+}  # fmt: skip
 """Names in the address that differ from those of the fields."""
 
 
@@ -29,16 +33,33 @@ class Filter:
     words: str = ""
     only_problems: bool = False
     only_errors: bool = False
-    """Of tools."""
+    """Of tools; of the tool of the filter, if it names one."""
     only_drafts: bool = False
     """Those with an open draft of the person who looks."""
+    only_secrets: bool = False
+    only_sessions: bool = False
+    """Sessions of this machine, and chains that were made of them."""
+    is_running: bool = False
+    """Sessions that have just changed."""
+    agent: str = ""
+    health: str = ""
+    """As its column shows it: a key of HEALTH_WORDS (sessions.py)."""
+    ending: str = ""
+    """How a session ended: a key of ENDING_WORDS (sessions.py)."""
+    error: str = ""
+    """The text of an error of a tool or an API, as the index keeps it."""
+    repeated: str = ""
+    """The arguments of a call that a session repeats; `1` for any call."""
+    first_day: str = ""
+    """Sessions that record something on this day or later."""
+    last_day: str = ""
     format: str = ""
     label: str = ""
     """`tag:urgent`, `rating:4` or `outcome:1`."""
     tool: str = ""
     model: str = ""
     problem: str = ""
-    """A rule of the structure."""
+    """A rule of the structure or of a provider."""
     verdict: str = ""
     """`anthropic:rejected`: a provider and a state of its verdict."""
     larger: str = ""
@@ -48,7 +69,7 @@ class Filter:
     """A day on which it was changed last, as in 2026-10-01."""
     until: str = ""
     folder: str = ""
-    """Of this machine, as `~/runs/app`: chains whose files lie in it."""
+    """A project: the working folder that sessions record, or a folder of this machine in which files of chains lie."""
     order: str = DEFAULT_ORDER
 
     @property
@@ -69,7 +90,7 @@ class Filter:
 
     @property
     def values(self) -> dict[str, str]:
-        """By name in the address, without what is not asked for."""
+        """The query that the filter is read from, without defaults."""
         said: dict[str, str] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -91,37 +112,30 @@ def library_address(query: str, **changes: object) -> str:
 
 
 def read_filter(asked: QueryDict | Mapping[str, str]) -> Filter:
-    """What is typed into the search field as `tool:grep` is a filter like the others."""
+    """Read the filter from an address. A word such as `tool:grep` in the search field is a filter like the others."""
     values = {name: typed_words(str(asked.get(name, "")), LONGEST) for name in _names()}
-    search = read_search_text(values.pop("q"))
-    said = {name: values[name] for name in _texts()} | dict(search.filters)
+    search = read_search_text(values["q"])
+    said: dict[str, Any] = {
+        field.name: value == "1" if isinstance(field.default, bool) else value
+        for field, value in zip(fields(Filter), values.values(), strict=True)
+    }
     order = values["order"]
-    return Filter(
-        words=search.text,
-        only_problems=values["problems"] == "1",
-        only_errors=values["errors"] == "1",
-        only_drafts=values["drafts"] == "1",
-        order=order if order.removeprefix("-") in BY_NAME else DEFAULT_ORDER,
-        **said,
-    )
+    said["order"] = order if order.removeprefix("-") in BY_NAME else DEFAULT_ORDER
+    return Filter(**{**said, **dict(search.filters), "words": search.text})
 
 
 def _names() -> list[str]:
     return [ADDRESS.get(field.name, field.name) for field in fields(Filter)]
 
 
-def _texts() -> list[str]:
-    return [*FILTERS, "larger", "smaller"]
-
-
 def bytes_of(size: str) -> int | None:
-    """`500 kB` as bytes; None where it is no size."""
+    """Return `500 kB` as bytes; None for other texts."""
     found = _SIZE.fullmatch(size.strip())
     return int(float(found[1]) * UNITS[found[2].lower()]) if found else None
 
 
 def day_of(text: str) -> datetime | None:
-    """The beginning of a day; None where it is none."""
+    """Return the beginning of a day; None for other texts."""
     try:
         return datetime.combine(date.fromisoformat(text), time(), UTC)
     except ValueError:
@@ -147,7 +161,7 @@ def notices(wanted: Filter) -> list[str]:
     ]
     said += [
         f"“{day}” is not a date; write it as 2026-10-01."
-        for day in (wanted.since, wanted.until)
+        for day in (wanted.since, wanted.until, wanted.first_day, wanted.last_day)
         if day and day_of(day) is None
     ]
     return said

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from chainviz.accounts.models import member_of
 from chainviz.chains.models import Arrival, Chain
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number
 
 LINKED = 5
 
@@ -26,7 +26,7 @@ class JustAdded:
 
 
 def just_added(request: HttpRequest) -> JustAdded | None:
-    """Of the upload that the address names, without chains that are in the bin by now."""
+    """Return the upload that the address names, without chains that are in the bin by now."""
     number = small_number(request.GET.get("added", ""))
     if number is None:
         return None

@@ -48,7 +48,7 @@ class SavedFilter(Checked):
         return self.name
 
     def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
-        """Its columns without purged values, which the query holds as an address spells them."""
+        """Return its columns without purged values, which the query contains as an address spells them."""
         old = QueryDict(self.query)
         new = old.copy()
         for name, values in old.lists():

@@ -24,18 +24,21 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.folders.chain_folders import chain_folders
 from chainviz.chains.folders.choose_folders import sees_files
 from chainviz.chains.folders.opening import read_grown
-from chainviz.chains.library.cells import Row, is_running, row_of
+from chainviz.chains.library.cells import Row, SessionRow, is_running, row_of, session_row
 from chainviz.chains.library.columns import chosen_columns
-from chainviz.chains.library.filter import read_filter
-from chainviz.chains.library.fitting import fitting
-from chainviz.chains.library.listing import ROWS_WITH_HITS, View, listing
-from chainviz.chains.library.side import counts
+from chainviz.chains.library.filter import Filter, read_filter
+from chainviz.chains.library.listing import ROWS_WITH_HITS, View, fitting, listing
+from chainviz.chains.library.reading import reading_of
+from chainviz.chains.library.sessions import Library, fitting_sessions, library_of
+from chainviz.chains.library.view import counts
 from chainviz.chains.models import Chain, ChainQuerySet
-from chainviz.web.query_params import small_number
+from chainviz.sessions_index.models import Session
+from chainviz.sessions_index.services import scan_if_due
+from chainviz.web.http import small_number
 
 MOST_ROWS = 200
 """That one page asks about: those that it came with, and the new ones above them."""
-READ = ("team", "history", "version", "format", "problems", "verdicts", "messages", "size", "checksum")
+READ = ("team", "history", "version", "format", "provider", "problems", "verdicts", "messages", "size", "checksum")
 """The columns that notes are made from. Of all others, the checksum says whether they have changed."""
 
 
@@ -66,22 +69,29 @@ def refresh(request: HttpRequest) -> HttpResponse:
     """Answers 204 where nothing has changed. Files that have grown are read first."""
     member = member_of(request)
     wanted, marks = read_filter(QueryDict(request.POST.get("query", ""))), _marks_of_page(request.POST)
-    shown = _shown(member, marks)
+    shown = _rows_on_page(member, marks)
     if read_grown(member, [row.chain for row in shown.rows if row.path]):
-        shown = _shown(member, marks)
+        shown = _rows_on_page(member, marks)
     else:
         leave_unrecorded(request)
+    if member.may("files"):
+        scan_if_due(member.team)
     newest, named = _number(request.POST, "newest"), _number(request.POST, "named")
-    added = _added(member, newest)
+    added, sessions = _added(member, newest), _number(request.POST, "newest_session")
     new = fitting(added, wanted, member).count() if added.exists() else 0
+    more = _new_sessions(member, wanted, sessions)
     context = {
         "page": shown,
         "columns": lambda: {column.name for column in chosen_columns(member.user)},
-        "new": new,
-        "has_news": new != named,
+        "new": new + more,
+        "has_news": new + more != named,
+        "session_rows": _changed_sessions(member, request.POST),
+        "reading": reading_of(member),
         "filter_query": wanted.address().removeprefix("?"),
         "newest": newest,
-        "is_inserted": bool(marks) and new <= ROWS_WITH_HITS,
+        "newest_session": sessions,
+        "news_query": f"newest={newest}&newest_session={sessions}&{wanted.address().removeprefix('?')}",
+        "is_inserted": bool(marks) and not more and new <= ROWS_WITH_HITS,
         "counts": lambda: counts(member),
     }
     changes = render_to_string("chains/library/_refreshed.html", context, request).strip()
@@ -91,27 +101,46 @@ def refresh(request: HttpRequest) -> HttpResponse:
 @requires("read")
 @require_safe
 def new_rows(request: HttpRequest) -> HttpResponse:
-    """The chains that were added after a page was made, above its other rows: those stay where they are, and ticked."""
+    """Show the chains that were added since a page was made, above its other rows: those keep their places and ticks."""
     member, wanted, newest = member_of(request), read_filter(request.GET), _number(request.GET, "newest")
     added = _added(member, newest)
-    shown = listing(added, wanted, View(member, folders=chain_folders(member, added)))
+    library = Library(added, Session.objects.none(), added.none())
+    shown = listing(library, wanted, View(member, folders=chain_folders(member, added)))
     context = {
         "listing": shown,
         "filter_query": wanted.address().removeprefix("?"),
-        "newest": max((chain.pk for chain in shown.page), default=newest),
+        "newest": max((chain.pk for chain in shown.chains), default=newest),
+        "newest_session": _number(request.GET, "newest_session"),
     }
     return render(request, "chains/library/_new_rows.html", context)
 
 
+def _new_sessions(member: Membership, wanted: Filter, newest: int) -> int:
+    added = Session.objects.visible_to(member).filter(pk__gt=newest)
+    if not added.exists():
+        return 0
+    library = library_of(member)
+    return fitting_sessions(library.sessions.filter(pk__gt=newest), wanted, library.copies.none()).count()
+
+
+def _changed_sessions(member: Membership, asked: QueryDict) -> list[SessionRow]:
+    """Return the sessions of a page whose rows have changed since the page was made."""
+    named = zip(map(small_number, asked.getlist("session")), asked.getlist("session-mark"), strict=False)
+    marks = {key: mark for key, mark in islice(named, MOST_ROWS) if key is not None}
+    rows = map(session_row, Session.objects.visible_to(member).filter(pk__in=marks))
+    return [row for row in rows if row.mark != marks[row.session.pk]]
+
+
 def row_marks(rows: Iterable[Row | ShownRow], *notes: Mapping[int, Any]) -> dict[int, str]:
-    """By chain, what differs where its row looks different. `notes`: what else is said of chains, such as open drafts."""
+    """Return a mark for each chain that differs if its row looks different. `notes`: other facts of chains, such as
+    open drafts."""
     return {row.chain.pk: _mark(row, [found.get(row.chain.pk) for found in notes]) for row in rows}
 
 
 def changed_rows(shown: ShownRows, marks: Mapping[int, str]) -> list[Row]:
-    """Those of which the mark is another one on the page."""
+    """Return the rows whose mark differs from the one on the page."""
     changed = [row for row in shown.rows if marks[row.chain.pk] != shown.marks[row.chain.pk]]
-    chains = Chain.objects.in_bulk([row.chain.pk for row in changed])
+    chains = Chain.objects.select_related("working_copy__session").in_bulk([row.chain.pk for row in changed])
     largest = max((row.chain.size for row in shown.rows), default=0)
     return [row_of(chains[row.chain.pk], largest, row.path) for row in changed if row.chain.pk in chains]
 
@@ -126,8 +155,8 @@ def _marks_of_page(asked: QueryDict) -> dict[int, str]:
     return {key: mark for key, mark in islice(named, MOST_ROWS) if key is not None}
 
 
-def _shown(member: Membership, marks: Mapping[int, str]) -> ShownRows:
-    """Also chains that are in the bin by now."""
+def _rows_on_page(member: Membership, marks: Mapping[int, str]) -> ShownRows:
+    """Return the chains of the rows, including those that are in the bin by now."""
     chains = Chain.objects.visible_to(member).filter(pk__in=marks)
     if not sees_files(member):
         return ShownRows([ShownRow(chain, "", False) for chain in chains.only(*READ)], marks)

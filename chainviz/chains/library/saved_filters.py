@@ -1,4 +1,4 @@
-"""Filters that a person keeps under a name, and how many chains fit each: that is asked for when the page is shown."""
+"""Filters that a person saved under a name, with the number of matching chains, which is counted for the page."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from chainviz.accounts.models import Membership, Team, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.library.filter import read_filter
-from chainviz.chains.library.fitting import fitting
-from chainviz.chains.models import Chain, SavedFilter
+from chainviz.chains.library.listing import fitting_entries
+from chainviz.chains.library.sessions import library_of
+from chainviz.chains.models import SavedFilter
 from chainviz.jobs.lease import storable
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number
 
 LONGEST_NAME = 60
 MOST = 50
@@ -34,7 +34,7 @@ def filters_of(member: Membership) -> list[SavedFilter]:
 
 
 def texts_of(team: Team | int) -> Iterator[str]:
-    """For the scan of the library: a search may quote content."""
+    """Yield the texts of saved filters for the scan of the library, since a search may quote content."""
     for name, query in SavedFilter.objects.filter(team=team).values_list("name", "query"):
         yield name
         for value in QueryDict(query).values():
@@ -44,7 +44,7 @@ def texts_of(team: Team | int) -> Iterator[str]:
 @requires("read")
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
-    """Keeps the filter of the page that the form stood on; a name that is taken gets the new filter."""
+    """Save the filter of the page with the form; a name that is taken gets the new filter."""
     member = member_of(request)
     wanted = read_filter(QueryDict(request.POST.get("query", "")))
     back = f"{reverse('chains:library')}{wanted.address()}"
@@ -97,10 +97,10 @@ def filter_counts(request: HttpRequest) -> HttpResponse:
     member, until = member_of(request), time.monotonic() + AT_ONCE
     skip = small_number(request.GET.get("skip", "")) or 0
     waiting = filters_of(member)[skip:]
-    chains = Chain.objects.visible_to(member).in_library()
+    library = library_of(member)
     counts: list[tuple[int, int]] = []
     for kept in waiting:
-        counts.append((kept.pk, fitting(chains, read_filter(QueryDict(kept.query)), member).count()))
+        counts.append((kept.pk, fitting_entries(library, read_filter(QueryDict(kept.query)), member).count()))
         if time.monotonic() > until:
             break
     rest = skip + len(counts) if len(counts) < len(waiting) else 0

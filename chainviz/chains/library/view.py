@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
+from django.contrib import messages
+from django.db.models import Count, Exists, Max, OuterRef, Q, Sum
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_POST, require_safe
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chainviz.accounts.audit.record import not_recorded
-from chainviz.accounts.models import member_of, person_of
+from chainviz.accounts.audit.record import not_recorded, note, recorded_together
+from chainviz.accounts.models import Membership, member_of, person_of
 from chainviz.accounts.permissions import requires
+from chainviz.chains import services
+from chainviz.chains.access import binned_chain_for
 from chainviz.chains.folders.chain_folders import ChainFolders, chain_folders
-from chainviz.chains.library.chips import chips, rule_choices, verdict_choices
+from chainviz.chains.library.cells import chips, rule_choices, verdict_choices
 from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns
-from chainviz.chains.library.filter import library_address, notices, read_filter
-from chainviz.chains.library.folder_groups import folded_of
+from chainviz.chains.library.filter import DEFAULT_ORDER, Filter, library_address, notices, read_filter
 from chainviz.chains.library.just_added import just_added
-from chainviz.chains.library.listing import Listing, View, listing
-from chainviz.chains.library.search.index_job import not_indexed
-from chainviz.chains.library.search.pasted_error import suspects
-from chainviz.chains.library.side import counts, side
-from chainviz.chains.models import Chain, ChainQuerySet
+from chainviz.chains.library.listing import Listing, View, folded_of, listing, with_open_draft
+from chainviz.chains.library.pasted_error import suspects
+from chainviz.chains.library.reading import reading_of
+from chainviz.chains.library.saved_filters import filters_of
+from chainviz.chains.library.search import not_indexed
+from chainviz.chains.library.sessions import ENDING_WORDS, HEALTH_WORDS, Library, agents_in, library_of
+from chainviz.chains.models import Chain, WorkingCopy
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads.imports import RAW_TEXT
 from chainviz.chains.uploads.tray import tray_of
-from chainviz.core.formats import FORMATS
-from chainviz.web.htmx import page_or_fragment, wants_fragment
-from chainviz.web.responses import see_other
+from chainviz.chains.welcome import is_first_page
+from chainviz.core.formats import FORMATS, format_label
+from chainviz.web.http import page_or_fragment, see_other, small_number, wants_fragment
 
+ROWS_COOKIE = "library_rows"
+"""Whether the person wants roomy rows, which library.js writes."""
+QUICK = frozenset(("q", "order", "health", "agent", "running", "problems"))
+"""Filters of the page's first line, in its search field or of its side."""
 OFFERED = 100
 """Tools and models that are offered to filter by."""
 NAMED = 8
@@ -38,6 +49,10 @@ NAMED = 8
 @requires("read")
 @require_safe
 def library(request: HttpRequest) -> HttpResponse:
+    """Show the library; an empty one redirects to the first page, unless the address has a query."""
+    is_plain = not request.GET and not wants_fragment(request)
+    if is_plain and is_first_page(request) and not Chain.objects.visible_to(member_of(request)).exists():
+        return see_other("chains:welcome")
     return library_page(request)
 
 
@@ -59,20 +74,23 @@ def columns(request: HttpRequest) -> HttpResponse:
 
 
 def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
-    """Also the answer to an upload that failed: the page with the reason on it. An error of an API that is typed opens the chain
-    that has its id."""
+    """Show the library, also as the answer to an upload that failed, with the reason on it. Typing an error of an API
+    opens the chain that has its id."""
     member = member_of(request)
-    kept = Chain.objects.visible_to(member).in_library()
-    counted = counts(member)  # first: a chain that is added meanwhile is new
+    kept, everything = Chain.objects.visible_to(member).in_library(), library_of(member)
+    counted = counts(member, everything)  # first: a chain that is added meanwhile is new
     wanted, folders = read_filter(request.GET), chain_folders(member, kept)
-    shown = listing(kept, wanted, View(member, request.GET.get("page", 1), folders, folded_of(request)))
+    shown = listing(everything, wanted, View(member, request.GET.get("page", 1), folders, folded_of(request)))
     found = suspects(kept, request.GET.get("q", "").strip())
     if found.only and wants_fragment(request):
-        return HttpResponse(status=204, headers={"HX-Redirect": found.only.url})
+        return HttpResponse(status=204, headers={"HX-Redirect": found.only.fix_url or found.only.url})
+    is_roomy = request.GET.get("rows", request.COOKIES.get(ROWS_COOKIE, "")) == "roomy"
     context = {
         **counted,
         "listing": shown,
-        "newest": max([counted["newest"], *(chain.pk for chain in shown.page)]),
+        "newest": max([counted["newest"], *(chain.pk for chain in shown.chains)]),
+        "reading": reading_of(member),
+        "is_roomy": is_roomy,
         "all_columns": [(column, column.name in shown.columns) for column in COLUMNS if column.name not in ALWAYS],
         "added": (added := just_added(request)),
         "tray": tray_of(member, but=added.arrival if added else None),
@@ -83,39 +101,77 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         "not_indexed": not_indexed(kept).count() if wanted.terms else 0,
         "filter_query": wanted.address().removeprefix("?"),
         "suspects": found,
+        "density_address": wanted.address(rows="" if is_roomy else "roomy"),
         **side(request, wanted, folders),
         **_addresses(shown),
-        **({} if wants_fragment(request) else _around_the_table(kept, folders)),
+        **({} if wants_fragment(request) else _around_the_table(request, wanted, everything, folders)),
     }
     return page_or_fragment(
         request, "chains/library/library.html", "chains/library/_table.html", context, status=status
     )
 
 
-def _around_the_table(kept: ChainQuerySet, folders: ChainFolders) -> dict[str, Any]:
+@requires("read")
+@require_safe
+def filter_fields(request: HttpRequest) -> HttpResponse:
+    """The fields of the filter: a fragment of the library, which has no filter yet."""
+    everything = library_of(member_of(request))
+    folders = chain_folders(member_of(request), everything.chains)
+    context = {"filter": Filter(), "ending_choices": ENDING_WORDS.items(), **_field_choices(everything, folders)}
+    return render(request, "chains/library/_filter_fields.html", context)
+
+
+def _around_the_table(request: HttpRequest, wanted: Filter, everything: Library, folders: ChainFolders) -> dict[str, Any]:
     """What the whole page shows and the fragment of the table does not."""
-    labels = {each.name: each.label for each in FORMATS}
+    is_asked = "filters" in request.GET
+    has_fields = is_asked or bool(wanted.values.keys() - QUICK)
+    labels = sorted(((each.name, each.label) for each in FORMATS), key=lambda item: item[1].lower())
     return {
-        "all_formats": sorted(labels.items(), key=lambda item: item[1].lower()),
+        "all_formats": labels,
         "format_words": _first_labels(),
+        "health_choices": HEALTH_WORDS.items(),
+        "ending_choices": ENDING_WORDS.items(),
+        "agent_choices": agents_in(everything),
+        "has_fields": has_fields,
+        "asked_fields": is_asked,
+        "fields_address": wanted.address(filters="1"),
+        **(_field_choices(everything, folders) if has_fields else {}),
+    }
+
+
+def _field_choices(everything: Library, folders: ChainFolders) -> dict[str, Any]:
+    """What can be filtered by: what chains and sessions have, the most frequent first."""
+    kept, sessions = everything.chains, everything.sessions.order_by()
+    formats = sorted({*kept.order_by().values_list("format", flat=True), *sessions.values_list("format", flat=True)} - {""})
+    tools = Counter(dict(sessions.values_list("tools__name").annotate(Count("pk", distinct=True))))
+    models = Counter(dict(sessions.values_list("model").annotate(Count("pk"))))
+    problems = sessions.exclude(problem_rows=None).values_list("provider", "problem_rows__rule").annotate(Count("pk"))
+    rules = Counter({f"{provider}:{rule}": count for provider, rule, count in problems})
+    for called, model, broken in kept.values_list("tools", "model", "rules_broken"):
+        tools.update(name for name, _ in called)
+        models.update([model])
+        rules.update(broken)
+    return {
+        "format_choices": [(name, format_label(name)) for name in formats],
         "verdict_choices": verdict_choices(),
         "project_choices": sorted(set(folders.projects.values())),
-        **_values(kept),
+        "all_tools": [name for name, _ in tools.most_common(OFFERED) if name],
+        "all_models": [name for name, _ in models.most_common(OFFERED) if name],
+        "all_rules": rules,
+        "rule_choices": rule_choices(name for name, _ in rules.most_common()),
     }
 
 
 def _addresses(shown: Listing) -> dict[str, str]:
     page, wanted = shown.page, shown.filter
     return {
-        "all_address": wanted.address(problems=""),
-        "problems_address": wanted.address(problems="1"),
         "previous_address": wanted.address(page=page.previous_page_number()) if page.has_previous() else "",
         "next_address": wanted.address(page=page.next_page_number()) if page.has_next() else "",
     }
 
 
 def _just_binned(request: HttpRequest) -> list[Chain]:
-    """Chains that the address says were just put into the bin, if they are still there: they can be taken back."""
+    """Return the chains that the address names as just put into the bin, if they are still there: they can be restored."""
     numbers = [int(each) for each in request.GET.get("binned", "").split(".") if each.isdecimal() and len(each) < 19]
     return list(Chain.objects.visible_to(member_of(request)).in_bin().filter(pk__in=numbers[:200])) if numbers else []
 
@@ -126,16 +182,105 @@ def _first_labels() -> str:
     return f"{', '.join(labels[:NAMED])} and {len(labels) - NAMED} more"
 
 
-def _values(chains: ChainQuerySet) -> dict[str, Any]:
-    """What can be filtered by: what the chains have, the most frequent first."""
-    tools, models, rules = Counter[str](), Counter[str](), Counter[str]()
-    for called, model, broken in chains.values_list("tools", "model", "rules_broken"):
-        tools.update(name for name, _ in called)
-        models.update([model] if model else [])
-        rules.update(broken)
-    return {
-        "all_tools": [name for name, _ in tools.most_common(OFFERED)],
-        "all_models": [name for name, _ in models.most_common(OFFERED)],
-        "all_rules": rules,
-        "rule_choices": rule_choices(name for name, _ in rules.most_common()),
+# What stands at the side of the library: its parts with their counts, folders and saved filters; and how large it is.
+
+
+def counts(member: Membership, shown: Library | None = None) -> dict[str, int]:
+    """Count the chains and sessions that a person may see. `newest` and `newest_session` are the keys of the chain and the
+    session that were added last."""
+    shown = shown or library_of(member)
+    mine, is_kept = Chain.objects.visible_to(member), Q(trashed_at=None)
+    found = mine.aggregate(
+        chains=Count("pk", filter=is_kept),
+        bytes=Sum("size", filter=is_kept, default=0),
+        with_problems=Count("pk", filter=is_kept & (Q(problems__gt=0) | Q(warnings__gt=0))),
+        refused=Count("pk", filter=is_kept & Q(health="refused")),
+        binned=Count("pk", filter=~is_kept),
+        newest=Max("pk", default=0),
+    )
+    sessions = shown.sessions.aggregate(
+        count=Count("pk"),
+        bytes=Sum("size", default=0),
+        refused=Count("pk", filter=Q(health="refused")),
+        secrets=Count("pk", filter=Q(secrets__gt=0)),
+        newest=Max("pk", default=0),
+    )
+    copies = shown.copies.aggregate(
+        count=Count("pk"),
+        bytes=Sum("size", default=0),
+        refused=Count("pk", filter=Q(health="refused")),
+        secrets=Count("pk", filter=Q(working_copy__session__secrets__gt=0)),
+    )
+    mine_kept = mine.in_library()
+    secrets = WorkingCopy.objects.filter(Exists(mine_kept.filter(pk=OuterRef("chain"))), session__secrets__gt=0).count()
+    return found | {
+        "chains": found["chains"] - copies["count"] + sessions["count"],
+        "bytes": found["bytes"] - copies["bytes"] + sessions["bytes"],
+        "refused": found["refused"] - copies["refused"] + sessions["refused"],
+        "with_secrets": secrets - copies["secrets"] + sessions["secrets"],
+        "newest_session": sessions["newest"],
+        "drafted": with_open_draft(mine_kept, member.user).count(),
     }
+
+
+def side(request: HttpRequest, wanted: Filter, folders: ChainFolders) -> dict[str, Any]:
+    member = member_of(request)
+    return {
+        "shows_drafts": replace(wanted, order=DEFAULT_ORDER) == Filter(only_drafts=True),
+        "folders": folders.counted(),
+        "saved_filters": filters_of(member),
+    }
+
+
+# The bin: chains on their way out. Nothing is lost until somebody types its title.
+
+
+@requires("bin")
+@require_safe
+def bin(request: HttpRequest) -> HttpResponse:
+    chains = Chain.objects.visible_to(member_of(request)).in_bin().order_by("-trashed_at")
+    return render(request, "chains/bin/bin.html", {"chains": chains})
+
+
+@requires("bin")
+@require_POST
+@recorded_together
+def to_bin(request: HttpRequest) -> HttpResponse:
+    chains = Chain.objects.visible_to(member_of(request)).in_library().filter(pk__in=_numbers_in(request))
+    moved = services.to_bin(chains)
+    note(request, chains=moved)
+    return see_other(library_address(request.POST.get("filter", ""), binned=".".join(map(str, moved))))
+
+
+@requires("bin")
+@require_POST
+@recorded_together
+def from_bin(request: HttpRequest) -> HttpResponse:
+    asked = _numbers_in(request, "only") or _numbers_in(request)
+    chains = Chain.objects.visible_to(member_of(request)).in_bin().filter(pk__in=asked)
+    restored = services.from_bin(chains)
+    note(request, chains=[each.pk for each in restored])
+    if restored:
+        what = f"“{restored[0].title}” is" if len(restored) == 1 else f"{len(restored)} chains are"
+        messages.success(request, f"{what} back in the library.")
+    return see_other(library_address(request.POST.get("filter", "")))
+
+
+@requires("delete")
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, chain_id: int) -> HttpResponse:
+    chain = binned_chain_for(request, chain_id)
+    if request.method != "POST":
+        return render(request, "chains/bin/delete.html", {"chain": chain})
+    typed = request.POST.get("title", "")
+    if not chain.is_called(typed):
+        error = f"That is not the title. Type “{chain.title}” or “{chain.file_name}”, or cancel."
+        return render(request, "chains/bin/delete.html", {"chain": chain, "typed": typed, "error": error}, status=422)
+    services.delete_for_good(chain)
+    messages.success(request, f"“{chain.title}” was deleted permanently.", extra_tags=f"{chain_id}:")
+    return see_other("chains:bin")
+
+
+def _numbers_in(request: HttpRequest, name: str = "chain") -> list[int]:
+    found = map(small_number, request.POST.getlist(name))
+    return [number for number in found if number is not None]

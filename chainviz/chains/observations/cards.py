@@ -2,20 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.observations.contents import Contents
 from chainviz.chains.render.excerpt import Stretch
 from chainviz.chains.render.json_text import paint
-from chainviz.chains.render.parts import Reading, media_html, more_html, shown_text
+from chainviz.chains.render.parts import Reading, display_text, media_html, more_html
 from chainviz.chains.render.visible_text import marks, one_line, safe
-from chainviz.core.chain.messages import Binary, Image, ToolCall, ToolResult
+from chainviz.core.chain.messages import Binary, Image, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
-from chainviz.core.documents.json.long_strings import breaks_in, length_of, part_of
+from chainviz.core.documents.json.long_values import breaks_in, length_of, part_of
 from chainviz.core.observations.index import BY_ID, HAS_MEDIA, IS_ERROR, GroupRow, ObservationIndex, ResultRow
+from chainviz.store.content.chain import StoredChain
+
+# Reads the messages whose results or calls a page shows, and only those.
+
+
+MOST_PARTS = 2_000
+"""A message with more parts is not read for a card; the card links to the part."""
+
+
+class Contents:
+    """Results of a window, with what they answer."""
+
+    def __init__(self, chain: StoredChain, index: ObservationIndex, rows: Iterable[ResultRow]) -> None:
+        self._messages: dict[int, Message] = {}
+        self._index = index
+        places = {index.groups[row.group].message for row in rows} | {row.call_message for row in rows}
+        self.add(chain, places - {-1})
+
+    def add(self, chain: StoredChain, places: Iterable[int]) -> None:
+        wanted = sorted(places)
+        few = [place for place in wanted if len(chain.rows(place, place + 1)[0].shape.parts) <= MOST_PARTS]
+        self._messages |= zip(few, chain.begun_at(few), strict=True)
+
+    def part(self, message: int, part: int) -> Part | None:
+        """Return a part; None for a message of too many parts."""
+        found = self._messages.get(message)
+        return found.parts[part] if found is not None else None
+
+    def result(self, row: ResultRow) -> Part | None:
+        return self.part(self._index.groups[row.group].message, row.part)
+
+    def text(self, row: ResultRow) -> str:
+        """Return the whole content of a result; "" if it was not read."""
+        match self.result(row):
+            case Text(text=text):
+                return part_of(text, row.start, row.end)
+            case ToolResult(content=content):
+                return part_of(content, 0, length_of(content))
+        return ""
+
+    def call(self, row: ResultRow) -> ToolCall | Text | None:
+        found = self.part(row.call_message, row.call_part) if row.call_message >= 0 else None
+        return found if isinstance(found, ToolCall | Text) else None
+
+    def media_parts(self, message: int) -> list[int]:
+        """Parts of a message that are images or files, which belong to the results in its texts in order."""
+        found = self._messages.get(message)
+        return [at for at, part in enumerate(found.parts) if isinstance(part, Image | Binary)] if found else []
+
 
 LINES, CHARACTERS = 12, 1_200
 """What a card shows of a call or a result; the rest on demand."""
@@ -94,7 +143,7 @@ class CardWriter:
         if call is None:
             return _link(self.reading.url("part", path), "Show the arguments")
         if isinstance(call, ToolCall):
-            text, _ = shown_text(call, False)
+            text, _ = display_text(call, False)
             return _code(self.reading, path, text, (0, length_of(text)), "no arguments")
         return _code(self.reading, path, call.text, (row.call_start, row.call_end), "no arguments")
 
@@ -102,16 +151,16 @@ class CardWriter:
         result = self.contents.result(row)
         if result is None:
             return _link(self.reading.url("part", path), "Show the result")
-        text, _ = shown_text(result, False)
+        text, _ = display_text(result, False)
         place = (0, length_of(text)) if isinstance(result, ToolResult) else (row.start, row.end)
         return _code(self.reading, path, text, place, "empty result")
 
     def _lines(self, row: ResultRow) -> str:
-        """Lines of its text that hold a result; "" for a native one."""
+        """Name the lines of its text with a result; "" for a native one."""
         result = self.contents.result(row)
         if result is None or isinstance(result, ToolResult):
             return ""
-        text, _ = shown_text(result, True)
+        text, _ = display_text(result, True)
         first = breaks_in(text, 0, row.start) + 1
         last = first + breaks_in(text, row.start, max(row.start, row.end - 1))
         return f"line {first:,}" if first == last else f"lines {first:,}–{last:,}"

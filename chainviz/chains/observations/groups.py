@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.observations.cards import Card, CardWriter
-from chainviz.chains.observations.contents import Contents
-from chainviz.chains.observations.facets import FORMAT_LABELS, FORMAT_STATES
-from chainviz.chains.render.numbers import count_text
+from chainviz.chains.observations.cards import Card, CardWriter, Contents
+from chainviz.chains.observations.filters import FORMAT_LABELS, FORMAT_STATES
+from chainviz.core.counts import count_text
 from chainviz.core.observations.contract import NATIVE
 from chainviz.core.observations.index import ObservationIndex
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.query.find import Place, find
 
 MOST_CARDS = 40
 MOST_TAGS, MOST_HTML = 900, 300_000
@@ -46,7 +48,7 @@ class ResultWindow:
 
 
 def window_of(subject: Subject, index: ObservationIndex, numbers: Sequence[int], order: str) -> ResultWindow:
-    """As many of the results as one page holds."""
+    """Return as many of the results as one page can show."""
     numbers = numbers[:MOST_CARDS]
     contents = Contents(subject.stored, index, [index.results[number] for number in numbers])
     writer = CardWriter(subject, index, contents)
@@ -132,3 +134,54 @@ def _end(index: ObservationIndex, group: int) -> int:
     return index.groups[group].first if group < len(index.groups) else len(index.results)
 
 
+# Results that hold some words: the search of the chain names the messages, their results are then read.
+
+
+MOST_SEARCHED = 20
+"""Stretches of about 50 messages that are read for one page."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundResults:
+    numbers: tuple[int, ...]
+    next: int | None
+    """The first result that was not searched; None where all were."""
+
+
+def find_results(
+    chain: StoredChain, index: ObservationIndex, wanted: Sequence[int], words: str, count: int
+) -> FoundResults:
+    """Return the first `count` of the wanted results, in the order of the chain, that contain the words."""
+    found: list[int] = []
+    after = _message(index, wanted[0]) - 1 if wanted else len(chain)
+    for _ in range(MOST_SEARCHED):
+        page = find(chain, words, after=Place(after))
+        last = page.next.message if page.next is not None else None
+        places = {hit.message for hit in page.hits}
+        candidates = [number for number in _between(index, wanted, after, last) if _message(index, number) in places]
+        found += _holding(chain, index, candidates, words)
+        if last is None:
+            return FoundResults(tuple(found[:count]), found[count] if len(found) > count else None)
+        if len(found) > count:
+            return FoundResults(tuple(found[:count]), found[count])
+        after = last
+    rest = _between(index, wanted, after, None)
+    return FoundResults(tuple(found), rest[0] if rest else None)
+
+
+def _message(index: ObservationIndex, number: int) -> int:
+    return index.groups[index.results[number].group].message
+
+
+def _between(index: ObservationIndex, wanted: Sequence[int], after: int, last: int | None) -> Sequence[int]:
+    """The wanted results of the messages behind `after`, up to message `last`."""
+    start = bisect_left(wanted, after + 1, key=lambda number: _message(index, number))
+    stop = len(wanted) if last is None else bisect_left(wanted, last + 1, key=lambda number: _message(index, number))
+    return wanted[start:stop]
+
+
+def _holding(chain: StoredChain, index: ObservationIndex, numbers: Sequence[int], words: str) -> list[int]:
+    rows = [index.results[number] for number in numbers]
+    contents = Contents(chain, index, rows)
+    sought = words.casefold()
+    return [number for number, row in zip(numbers, rows, strict=True) if sought in contents.text(row).casefold()]

@@ -1,4 +1,4 @@
-"""Where the results of a content lie: read at once for a short chain, by a job for a long one, whose result is kept."""
+"""Find the results of a content: at once for a short chain, by a job for a long one, whose result is stored."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from chainviz.core.chain.chain import Chain
 from chainviz.core.observations.index import (
     GroupRow,
     MediumRow,
+    NumberTable,
     ObservationIndex,
     ResultRow,
     Suspect,
     index_observations,
 )
-from chainviz.core.observations.number_table import NumberTable
 from chainviz.core.observations.reader import Recognition, called_tools
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.jobs.models import Job
@@ -50,7 +50,7 @@ def read_by_job(context: JobContext, **args: Any) -> dict[str, Any]:
 
 
 def reading_job(subject: Subject, names: Sequence[str], user: User) -> Job:
-    """The person's last reading of this content. Begins one where there is none: it stores only what the chain says."""
+    """Return the person's last reading of this content, or begin one. It stores only facts of the chain."""
     jobs = Job.objects.visible_to(user).filter(function=READING, args=_args(subject, names))
     return jobs.order_by("-pk").first() or start_reading(subject, names, user)
 

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.observations.contents import Contents
+from chainviz.chains.observations.cards import Contents
 from chainviz.chains.render.pictures import host_of, picture
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.chain.paths import Path
-from chainviz.core.observations.index import MediumRow, ObservationIndex
-from chainviz.core.observations.media import Medium, described
+from chainviz.core.observations.index import Medium, MediumRow, ObservationIndex, described
 from chainviz.core.pictures import Picture, pictures_in
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 BESIDE, ON_PAGE = 8, 60
 """Rows in the list beside the results, and on a page of their own."""

@@ -1,22 +1,152 @@
-"""A text taken apart: its lines, its sections, what is ignored, its calls, and the prompt that asks for these sections."""
+"""A parsed text: its lines, its sections, what is ignored, its calls, and the prompt that asks for these sections."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
-from chainviz.chains.parse.calls import ActionView, action_view, counts
-from chainviz.chains.parse.settings import ParseSettings
+from django.http import QueryDict
+from django.utils.safestring import SafeString, mark_safe
+
 from chainviz.chains.parse.source_lines import HUES, Labels, SourceWindow, source_window
+from chainviz.chains.render.json_text import paint
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import byte_size
 from chainviz.core.errors import ChainError
 from chainviz.core.text_formats import TEXT_FORMATS
-from chainviz.core.text_formats.contract import FoundSection, RegisteredSection
-from chainviz.core.text_formats.line_index import LineIndex
-from chainviz.core.toolchain import ParsedAnswer, parse_answer
-from chainviz.core.toolchain.schemas import Schema
+from chainviz.core.text_formats.contract import FoundSection, LineIndex, RegisteredSection
+from chainviz.core.toolchain import CallsError, Entry, ParsedAnswer, ParseOptions, ReadCalls, parse_answer
+from chainviz.core.toolchain.calls import ACTION, USUAL
+from chainviz.core.usage.beside import Schema
+
+# The calls of action sections: each entry alone with its error, also where one of them rejects the whole section.
+
+
+MOST_CALLS = 100
+"""Shown of one section."""
+LONGEST = 4_000
+"""Characters shown of the arguments of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallView:
+    number: int
+    name: str
+    line: int
+    error: str
+    arguments: SafeString
+    does_not_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ActionView:
+    label: str
+    hue: str
+    calls: tuple[CallView, ...]
+    calls_left: int
+    count: int
+    errors: int
+    fault: str
+    """Why the text holds no calls, where that is not the fault of one entry."""
+    is_rejected: bool
+
+
+def action_view(
+    section: FoundSection, read: ReadCalls, lines: LineIndex, label: str, hue: str
+) -> ActionView:
+    calls = tuple(
+        _call(number, entry, section, lines, is_rejected=read.error is not None)
+        for number, entry in enumerate(read.entries[:MOST_CALLS], 1)
+    )
+    is_of_entry = any(entry.error is read.error for entry in read.entries)
+    return ActionView(
+        label=label,
+        hue=hue,
+        calls=calls,
+        calls_left=len(read.entries) - len(calls),
+        count=len(read.entries),
+        errors=sum(entry.error is not None for entry in read.entries),
+        fault=_sentence(read.error, section, lines) if read.error and not is_of_entry else "",
+        is_rejected=read.error is not None,
+    )
+
+
+def _call(number: int, entry: Entry, section: FoundSection, lines: LineIndex, *, is_rejected: bool) -> CallView:
+    text = entry.call.text if entry.call else section.content[entry.start : entry.end]
+    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}… {len(text) - LONGEST:,} more characters"
+    return CallView(
+        number=number,
+        name=marks(one_line(entry.name, 80)),
+        line=lines.place(section.start + entry.start)[0],
+        error=_sentence(entry.error, section, lines) if entry.error else "",
+        arguments=mark_safe(paint(shown)),  # escapes
+        does_not_run=is_rejected and entry.error is None,
+    )
+
+
+def _sentence(error: CallsError, section: FoundSection, lines: LineIndex) -> str:
+    """Describe an error with the line and column of the whole text."""
+    line, column = lines.place(section.start + error.offset)
+    return marks(f"Line {line}, column {column}: {error.what}.")
+
+
+def counts(actions: Sequence[ActionView]) -> tuple[int, int]:
+    """Calls and errors of all sections."""
+    faults = sum(bool(action.fault) for action in actions)
+    return sum(action.count for action in actions), sum(action.errors for action in actions) + faults
+
+
+# How a text is to be parsed, as the form says it: format, sections with guidance, where the calls are.
+
+
+MOST_LISTED_SECTIONS = 40
+LONGEST_NAME, LONGEST_GUIDANCE = 100, 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ParseSettings:
+    format: str = ""
+    """"" detects it."""
+    sections: tuple[RegisteredSection, ...] = USUAL
+    any_section: bool = False
+    strict: bool = False
+    calls_in: str = ACTION
+    syntax: str = "json"
+
+    def options(self, schemas: Mapping[str, Schema]) -> ParseOptions:
+        return ParseOptions(
+            format=self.format,
+            sections=() if self.any_section else self.sections,
+            strict=self.strict,
+            calls_in=self.calls_in,
+            syntax="yaml" if self.syntax == "yaml" else "json",
+            schemas=schemas,
+        )
+
+
+def settings_in(form: QueryDict) -> ParseSettings:
+    """Names that are blank or repeated are left out; a form without names is one that was not sent yet."""
+    format, calls_in = form.get("format", ""), form.get("calls", ACTION)
+    return ParseSettings(
+        format=format if any(each.name == format for each in TEXT_FORMATS) else "",
+        sections=_sections(form) if "section" in form else USUAL,
+        any_section="any" in form,
+        strict="strict" in form,
+        calls_in=calls_in.strip()[:LONGEST_NAME],
+        syntax="yaml" if form.get("syntax") == "yaml" else "json",
+    )
+
+
+def _sections(form: QueryDict) -> tuple[RegisteredSection, ...]:
+    found: dict[str, RegisteredSection] = {}
+    for name, guidance in zip_longest(form.getlist("section"), form.getlist("guidance"), fillvalue=""):
+        name = name.strip()[:LONGEST_NAME]
+        if name and len(found) < MOST_LISTED_SECTIONS:
+            found.setdefault(name.lower(), RegisteredSection(name, guidance[:LONGEST_GUIDANCE]))
+    return tuple(found.values())
+
 
 MOST_SECTIONS = 200
 """Shown of each list."""

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chainviz.chains.parse.source_lines import Labels, SourceWindow, source_window
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.visible_text import marks, one_line
-from chainviz.chains.uploads.format_choices import ChoiceView, choices_of
+from chainviz.chains.uploads.imports import ChoiceView, choices_of
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, byte_size, text_of
-from chainviz.core.dialects.frameworks.react_steps import (
+from chainviz.core.counts import count_text
+from chainviz.core.documents.source import open_source
+from chainviz.core.formats import get_format
+from chainviz.core.formats.frameworks.react_log import ReactLog
+from chainviz.core.formats.frameworks.react_steps import (
     ACTION,
     ANSWER,
     OBSERVATION,
@@ -22,10 +25,7 @@ from chainviz.core.dialects.frameworks.react_steps import (
     keys,
     reflections,
 )
-from chainviz.core.documents.source import open_source
-from chainviz.core.formats import get_format
 from chainviz.core.formats.offers import LIKELY
-from chainviz.core.formats.react_log import ReactLog
 from chainviz.core.load import LoadedChain, load_source
 from chainviz.core.text_formats.contract import FoundSection, IgnoredRange, ParsedText
 
@@ -73,7 +73,7 @@ class ReactPage:
 
 
 def react_page(text: str, format: str, first_line: int = 0) -> ReactPage | None:
-    """`format` has what was decided about reading a log. None for a text that is none."""
+    """Read a text as a ReAct log; None for other texts. `format` contains the choices for reading a log."""
     chosen = get_format(format) if format else USUAL
     form = chosen if isinstance(chosen, ReactLog) else USUAL
     chains = _chains(text, form)

@@ -5,12 +5,48 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import pairwise
 
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.parse.spans import IGNORED, Span, spans
 from chainviz.chains.render.visible_text import safe
-from chainviz.core.text_formats.contract import ParsedText
+from chainviz.core.text_formats.contract import FoundSection, IgnoredRange, ParsedText
+
+# Which section each stretch of a text belongs to: the innermost where sections are nested. Sweeps once over the text.
+
+
+IGNORED = -1
+"""The owner of text that belongs to no section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    start: int
+    end: int
+    owner: int | None
+    """Index of the section, IGNORED, or None for white space between them."""
+
+
+def spans(text: str, sections: Sequence[FoundSection], ignored: Sequence[IgnoredRange]) -> Iterator[Span]:
+    """Neighbouring spans that cover the whole text."""
+    owned = [(section.outer_start, section.outer_end, index) for index, section in enumerate(sections)]
+    owned += [(each.start, each.end, IGNORED) for each in ignored]
+    owned.sort()
+    ends = {end for _, end, _ in owned} | {start for start, _, _ in owned}
+    places = sorted(ends | {0, len(text)})
+    covering: list[tuple[int, int, int]] = []
+    """A heap of those that have begun: the last one to begin first."""
+    following = 0
+    for start, end in pairwise(places):
+        while following < len(owned) and owned[following][0] <= start:
+            begin, until, owner = owned[following]
+            heappush(covering, (-begin, until, owner))
+            following += 1
+        while covering and covering[0][1] <= start:
+            heappop(covering)
+        yield Span(start, end, covering[0][2] if covering else None)
+
 
 LINES = 1_000
 """Shown at once."""
@@ -41,7 +77,7 @@ class SourceWindow:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """How the ranges of a parsed text are called and coloured."""
+    """The names and colours of the ranges of a parsed text."""
 
     names: Sequence[str]
     """By section, as are the others."""
@@ -111,7 +147,7 @@ class _Painter:
             at += 1
 
     def _label(self, piece: Span) -> str:
-        """At the first line of a range only."""
+        """Return the label of a range for its first line; "" for others."""
         if piece.owner is None or not self._text[piece.start : piece.end].strip():
             return ""
         if piece.owner == IGNORED:
@@ -150,4 +186,3 @@ class _Painter:
         while at < len(self._ambiguities) and (found := self._ambiguities[at]).start < piece.end:
             yield found.start, found.start + len(found.tag), 'mark class="ambiguous"'
             at += 1
-

@@ -10,21 +10,19 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.parse.panel import panel_of
+from chainviz.chains.parse.panel import panel_of, settings_in
 from chainviz.chains.parse.react import react_page
-from chainviz.chains.parse.settings import settings_in
-from chainviz.chains.uploads.format_choices import format_in
+from chainviz.chains.uploads.imports import format_in
 from chainviz.core.chain.messages import Text
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.core.documents.json.long_strings import LongText
+from chainviz.core.documents.json.long_values import LongText
 from chainviz.core.toolchain import NO_SCHEMAS, tool_schemas
 from chainviz.core.usage.beside import members_beside
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.query.windows import ALL_OPEN, window_around
 from chainviz.store.transfer.document_context import context_of
-from chainviz.web.htmx import page_or_fragment
-from chainviz.web.query_params import small_number
+from chainviz.web.http import page_or_fragment, small_number
 
 NEAR = 200
 """Rows in which the previous and the next AI message are looked for."""
@@ -69,11 +67,26 @@ def parse_message(request: HttpRequest, subject: Subject, where: str) -> HttpRes
     return page_or_fragment(request, "chains/parse/message.html", "chains/parse/_panel.html", context)
 
 
+EXAMPLE = """The timetable fails on Sundays, so I read its tests first.
+
+<thinking>
+The importer skips the last line of a feed.
+</thinking>
+
+<action>
+[
+  {"tool": "read_file", "args": {"path": "tests/test_feed.py"}},
+  {"args": {"path": "feed.py"}}
+]
+</action>
+"""
+
+
 @requires("read")
 @require_http_methods(["GET", "HEAD", "POST"])
 def parse_text(request: HttpRequest) -> HttpResponse:
-    """Nothing that is pasted is stored; the page gives it back."""
-    text = request.POST.get("text", "").replace("\r\n", "\n")
+    """Parse a pasted text, or for `?example=1` the example. Nothing of it is stored; the page returns it."""
+    text = request.POST.get("text", EXAMPLE if "example" in request.GET else "").replace("\r\n", "\n")
     form = request.POST if request.method == "POST" else request.GET
     react = react_page(text, format_in(form), _first_line(request)) if text.strip() else None
     panel = panel_of(text, settings_in(form), NO_SCHEMAS.arguments, _first_line(request))
@@ -96,7 +109,7 @@ def _message_path(chain: StoredChain, path: Path) -> Path:
 
 
 def _text(chain: StoredChain, row: StoredMessage, part: int) -> str:
-    """Of a message with very many calls the others are not read."""
+    """Read one text part, without the other parts of a message that has very many calls."""
     (found,) = chain.bodies.parts(row, range(part, part + 1))
     if isinstance(found, Text) and not isinstance(found.text, LongText):
         return found.text
@@ -115,10 +128,10 @@ def _place(chain: StoredChain, path: Path, texts: list[int], part: int | None) -
         str(node),
         node.number,
         parts,
-        previous=_named(before[-1]) if before else None,
-        next=_named(after[0]) if after else None,
+        previous=_path_and_number(before[-1]) if before else None,
+        next=_path_and_number(after[0]) if after else None,
     )
 
 
-def _named(path: Path) -> tuple[str, str]:
+def _path_and_number(path: Path) -> tuple[str, str]:
     return str(path), path.number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chainviz.core.documents.json.long_strings import breaks_in, length_of, part_of
+from chainviz.core.documents.json.long_values import breaks_in, length_of, part_of
 
 FIRST_LINES, FIRST_BYTES = 400, 20_000
 STEP_LINES, STEP_BYTES = 4_000, 200_000
@@ -22,7 +22,8 @@ class Stretch:
 
 
 def stretch(text: str, start: int = 0, until: int | None = None) -> Stretch:
-    """What is shown from `start`, cut at a line end where one is near. `until`: where the text is taken to end."""
+    """Return the part of a text to show from `start`, cut at a line end if one is near. `until`: the assumed end of the
+    text."""
     whole = length_of(text)
     stop = whole if until is None else min(until, whole)
     start = max(0, min(start, stop))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from chainviz.chains.render.visible_text import safe
-from chainviz.core.documents.json.long_strings import length_of
+from chainviz.core.documents.json.long_values import length_of
 
 MOST_BYTES = 256_000
 MOST_TOKENS = 160
@@ -26,21 +26,21 @@ def lay_out(text: str) -> str | None:
     head = text.lstrip()[:1]
     if head not in ("{", "[") or length_of(text) > MOST_BYTES or not _is_json(text):
         return None
-    return "".join(lead + shown for _, lead, shown in _laid_out(text))
+    return "".join(lead + shown for _, lead, shown in _layout_tokens(text))
 
 
 def place_in_layout(text: str, place: int) -> int:
     """Returns where the characters before `place` of a JSON text end in what `lay_out` makes of it."""
     end = 0
-    for start, lead, shown in _laid_out(text):
+    for start, lead, shown in _layout_tokens(text):
         if start >= place:
             break
         end += len(lead) + min(place - start, len(shown))
     return end
 
 
-def _laid_out(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yields the place of each token in the text, the whitespace in front of it, and how it is shown."""
+def _layout_tokens(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the place of each token in the text, the white space before it, and its display form."""
     depth = 0
     previous = ""
     for found in _TOKEN.finditer(text):
@@ -76,7 +76,7 @@ def _break_lines(token: str) -> str:
 
 
 def paint(text: str) -> str:
-    """Laid-out JSON as escaped HTML, its keys and values coloured where they are not too many."""
+    """Render formatted JSON as escaped HTML, with colours for keys and values unless there are too many."""
     found = list(_PAINT.finditer(text))
     if len(found) > MOST_TOKENS:
         return safe(text)

@@ -15,9 +15,16 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Any
 
-from chainviz.chains.render.node import answered_html, left_over, left_part, message_head, message_name, spoken
+from chainviz.chains.render.node import (
+    call_with_result_html,
+    message_head,
+    message_name,
+    spoken,
+    unmatched_part_html,
+    unmatched_parts_html,
+)
 from chainviz.chains.render.parts import Reading, call_html
-from chainviz.chains.render.steps import ALL, Asked, LazyPieces, Piece, step
+from chainviz.chains.render.steps import ALL, LazyPieces, Piece, StepQuery, step
 from chainviz.core.chain.messages import Part, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.message_shapes import StoredShape
@@ -28,7 +35,7 @@ LARGE = 200
 
 @dataclass(frozen=True, slots=True)
 class LargeNode:
-    """What an opened node needs. Bodies are read only when they are shown."""
+    """The data of an open node. Bodies are read only when they are shown."""
 
     path: Path
     ai: StoredShape | None
@@ -38,11 +45,11 @@ class LargeNode:
     """Some parts of a message, which is given by its place in `rest`; -1: of the AI message."""
 
 
-def large_pair_html(reading: Reading, node: LargeNode, asked: Asked = ALL) -> str:
+def large_pair_html(reading: Reading, node: LargeNode, asked: StepQuery = ALL) -> str:
     return step(reading, node.path, _Pieces(reading, node), asked)
 
 
-def large_header_html(reading: Reading, node: LargeNode, asked: Asked = ALL) -> str:
+def large_header_html(reading: Reading, node: LargeNode, asked: StepQuery = ALL) -> str:
     return step(reading, node.path, _HeaderPieces(reading, node), asked)
 
 
@@ -68,7 +75,7 @@ class _HeaderPieces(LazyPieces):
 
 
 class _Pieces(LazyPieces):
-    """The head of the AI message, its parts, each call with what stands in its place, and what is left behind them."""
+    """The head of the AI message, its parts, each call with its answer, and the answers without a call."""
 
     def __init__(self, reading: Reading, node: LargeNode) -> None:
         self._reading = reading
@@ -122,7 +129,7 @@ class _Pieces(LazyPieces):
             return alone + self._answer(answer)
         (result,) = self._node.read(place, range(found, found + 1))
         assert isinstance(result, ToolResult)
-        return answered_html(self._reading, path, part, _below(self._node.path, place + 1, found), result)
+        return call_with_result_html(self._reading, path, part, _below(self._node.path, place + 1, found), result)
 
     def _result(self, place: int, own: int | None, id: str) -> int | None:
         """The only part there that is a result of this call."""
@@ -136,10 +143,10 @@ class _Pieces(LazyPieces):
         place, own = self._at(answer)
         message, path = self._node.rest[place], _below(self._node.path, place + 1)
         if own is None or not message.parts:
-            return left_over(self._reading, path, message, lambda shown: self._node.read(place, shown))
+            return unmatched_parts_html(self._reading, path, message, lambda shown: self._node.read(place, shown))
         (part,) = self._node.read(place, range(own, own + 1))
         head = "" if own else message_head(message, *message_name(message))
-        return head + left_part(self._reading, _below(self._node.path, place + 1, own), message.role, part)
+        return head + unmatched_part_html(self._reading, _below(self._node.path, place + 1, own), message.role, part)
 
 
 def _below(path: Path, message: int | None, part: int | None = None) -> Path:

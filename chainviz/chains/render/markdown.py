@@ -46,7 +46,7 @@ _parser.add_render_rule("image", _image)
 
 
 def prose(text: str) -> str:
-    """Markdown as HTML, or the plain text where it would be too much."""
+    """Render Markdown as HTML, or the plain text if that would be too large."""
     html = _render(text) if len(text) <= MOST_BYTES else None
     if html is None or html.count("</") > MOST_ELEMENTS:
         return plain(text)

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.parts import Reading, call_html, part_html, result_html
-from chainviz.chains.render.steps import ALL, MOST_PIECES, Asked, Piece, step
+from chainviz.chains.render.steps import ALL, MOST_PIECES, Piece, StepQuery, step
 from chainviz.chains.render.visible_text import one_line, safe
 from chainviz.core.chain.messages import Message, Part, Shape, Text, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import ends_with_calls
 from chainviz.core.chain.tree import BodyPair, PairType, match_results
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.core.counts import count_text
+from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 
 class Parted(Shape, Protocol):
-    """A message, or what is known of one whose body was not read."""
+    """A message, or the known facts of one whose body was not read."""
 
     @property
     def parts(self) -> Sequence[object]: ...
@@ -32,7 +32,7 @@ class Parted(Shape, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PairNode:
-    """What an opened pair needs. Bodies after the AI message are read only when they are shown."""
+    """The data of an open pair. Bodies after the AI message are read only when they are shown."""
 
     path: Path
     ai: Message | None
@@ -43,7 +43,7 @@ class PairNode:
     """Nothing of the chain is behind it."""
 
 
-def header_html(reading: Reading, path: Path, message: Message, asked: Asked = ALL) -> str:
+def header_html(reading: Reading, path: Path, message: Message, asked: StepQuery = ALL) -> str:
     show = spoken if len(message.parts) > 1 else part_html
     pieces = [
         Piece(partial(show, reading, _part(path, i), part), [(path.message, i)]) for i, part in enumerate(message.parts)
@@ -53,7 +53,7 @@ def header_html(reading: Reading, path: Path, message: Message, asked: Asked = A
     return head + step(reading, path, pieces or [Piece(lambda: '<p class="faint">This message has no parts.</p>')], asked)
 
 
-def pair_html(reading: Reading, node: PairNode, asked: Asked = ALL) -> str:
+def pair_html(reading: Reading, node: PairNode, asked: StepQuery = ALL) -> str:
     pair = BodyPair(node.ai, tuple(node.rest))
     if pair.type is PairType.SUMMARIZATION and node.ai is not None:
         return _summary_html(reading, node, asked)
@@ -83,7 +83,7 @@ def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Parted]) -> li
     for place, shape in enumerate(node.rest):
         is_only_result = len(shape.parts) == len(shape.results) == 1
         if not (is_only_result and (place, 0) in shown):
-            pieces.append(Piece(partial(_left_message, reading, node, place, shown), [(place + 1, None)]))
+            pieces.append(Piece(partial(_unmatched_message, reading, node, place, shown), [(place + 1, None)]))
     return pieces
 
 
@@ -104,27 +104,27 @@ def exchange(reading: Reading, node: PairNode, index: int, call: ToolCall, found
         return f'<div class="tool-call" data-state="problem">{call_html(reading, path, call)}{_no_result(reading)}</div>'
     result = node.read(found[0]).parts[found[1]]
     assert isinstance(result, ToolResult)
-    return answered_html(reading, path, call, Path(node.path.section, node.path.pair, found[0] + 1, found[1]), result)
+    return call_with_result_html(reading, path, call, Path(node.path.section, node.path.pair, found[0] + 1, found[1]), result)
 
 
-def answered_html(reading: Reading, path: Path, call: ToolCall, result_path: Path, result: ToolResult) -> str:
+def call_with_result_html(reading: Reading, path: Path, call: ToolCall, result_path: Path, result: ToolResult) -> str:
     return f'<div class="tool-call">{call_html(reading, path, call)}{result_html(reading, result_path, result)}</div>'
 
 
-def _left_message(reading: Reading, node: PairNode, place: int, shown: set[tuple[int, int]]) -> str:
+def _unmatched_message(reading: Reading, node: PairNode, place: int, shown: set[tuple[int, int]]) -> str:
     message = node.read(place)
     path = Path(node.path.section, node.path.pair, place + 1)
     beside = {part for at, part in shown if at == place}
-    return left_over(reading, path, message, lambda wanted: message.parts[wanted.start : wanted.stop], beside)
+    return unmatched_parts_html(reading, path, message, lambda wanted: message.parts[wanted.start : wanted.stop], beside)
 
 
-def left_over(
+def unmatched_parts_html(
     reading: Reading, path: Path, message: Parted, read: Callable[[range], Sequence[Part]], beside: Collection[int] = ()
 ) -> str:
-    """The parts of a later message that answer no call; `beside`: those that stand beside theirs."""
+    """Return the parts of a later message that answer no call; `beside`: those that are shown with their call."""
     count = len(message.parts)
     parts = enumerate(read(range(min(count, MOST_PIECES))))
-    out = [left_part(reading, _part(path, i), message.role, part) for i, part in parts if i not in beside]
+    out = [unmatched_part_html(reading, _part(path, i), message.role, part) for i, part in parts if i not in beside]
     if count > MOST_PIECES:
         out.append(f'<p class="faint">{count_text(count - MOST_PIECES, "more part")} in the raw source.</p>')
     if not out and count:
@@ -132,7 +132,7 @@ def left_over(
     return message_head(message, *message_name(message)) + ("".join(out) or '<p class="faint">This message has no parts.</p>')
 
 
-def left_part(reading: Reading, path: Path, role: str, part: Part) -> str:
+def unmatched_part_html(reading: Reading, path: Path, role: str, part: Part) -> str:
     """A part of a later message that answers no call."""
     if isinstance(part, ToolResult) and role == "tool":
         result = result_html(reading, path, part)
@@ -180,7 +180,7 @@ def message_head(message: Parted, role: str, word: str) -> str:
     return f'<p class="message-head" data-role="{role}">{safe(one_line(word, 60))} <span class="faint">{" · ".join(facts)}</span></p>'
 
 
-def _summary_html(reading: Reading, node: PairNode, asked: Asked) -> str:
+def _summary_html(reading: Reading, node: PairNode, asked: StepQuery) -> str:
     """A summary pair as a card: the result is the summary, the call around it is bookkeeping."""
     pieces: list[Piece] = []
     size = 0

@@ -10,7 +10,6 @@ from urllib.parse import quote
 from chainviz.chains.render.excerpt import Stretch, stretch
 from chainviz.chains.render.json_text import lay_out, paint
 from chainviz.chains.render.markdown import plain, prose
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.pictures import host_of, picture
 from chainviz.chains.render.text_marks import TextMark, in_layout, mark_prose, mark_text
 from chainviz.chains.render.visible_text import one_line, safe
@@ -27,14 +26,15 @@ from chainviz.core.chain.messages import (
     byte_size,
 )
 from chainviz.core.chain.paths import Path
-from chainviz.core.dialects.attachments import is_reference, references
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.core.counts import count_text
+from chainviz.core.formats.traces.inspect_log import is_reference, references
+from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Where links lead and how a person wants to read."""
+    """Addresses for links, and the reading preferences of a person."""
 
     base_url: str
     as_written: bool = False
@@ -82,7 +82,7 @@ def text_html(reading: Reading, path: Path, text: str) -> str:
 
 
 def attachments_html(reading: Reading, text: str) -> str:
-    """What the text refers to among the attachments of its document; open where it is nothing but a reference."""
+    """Return the attachments of the document to which the text refers; open if it consists of nothing but a reference."""
     found = [(hash, content) for hash in references(text) if (content := reading.attachment(hash)) is not None]
     return "".join(_attachment(hash, content, is_open=is_reference(text)) for hash, content in found)
 
@@ -120,7 +120,7 @@ def _reasoning(content: str, signature: str, marks: Sequence[TextMark] = ()) -> 
 
 
 def media_html(reading: Reading, path: Path, part: Image | Binary, number: int | None = None) -> str:
-    """A picture we hold is served by us; anything else is named and, if remote, linked."""
+    """Render an image from our own address if the chain contains it; otherwise name it and, if remote, link it."""
     found = picture(part)
     size = byte_text(part.size)
     if found:
@@ -184,14 +184,14 @@ def opaque_html(reading: Reading, path: Path, part: Opaque) -> str:
 
 
 def _name_inside(text: str) -> str:
-    """What a file or a recording is called, else its encoding, from any member of the part."""
+    """Return the name of a file or recording, else its encoding, from any member of the part."""
     found = re.search(r'"(?:filename|file_name|title|name)"\s*:\s*"([^"\\]{1,200})"', text) or re.search(
         r'"(?:format|media_type|file_id)"\s*:\s*"([^"\\]{1,200})"', text
     )
     return one_line(found[1], 80) if found else ""
 
 
-def shown_text(part: Part, as_written: bool) -> tuple[str, bool]:
+def display_text(part: Part, as_written: bool) -> tuple[str, bool]:
     """The text `part` is read as, and whether it is JSON we laid out. Places in long parts count in this text."""
     match part:
         case Text(text=text):
@@ -221,7 +221,7 @@ def _code(reading: Reading, path: Path, text: str, empty: str) -> str:
 
 
 def more_html(reading: Reading, path: Path, shown: Stretch, until: int | None = None) -> str:
-    """The link to the next step, which says how much is left; `until`: where the steps end, if not with the text."""
+    """Render the link to the next step with the amount that is left; `until`: the end of the steps, if not that of the text."""
     if not shown.left:
         return ""
     lines = f" · {count_text(shown.lines_left, 'line')}" if shown.lines_left > 1 else ""
@@ -230,7 +230,7 @@ def more_html(reading: Reading, path: Path, shown: Stretch, until: int | None = 
 
 
 def between_html(reading: Reading, path: Path, start: int, end: int) -> str:
-    """The link to what was passed over on the way to a place further down."""
+    """Render the link to the text between the shown parts."""
     return _more_link(reading, path, f"Show the {count_text(end - start, 'character')} between", start, end) if end > start else ""
 
 

@@ -1,4 +1,4 @@
-"""Images of a transcript: which bytes are a picture we serve ourselves, and what is only named, never fetched."""
+"""Images of a transcript: decide which bytes are an image that we serve, and what is only named, never fetched."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def picture(part: Image | Binary) -> Picture | None:
 
 
 def host_of(url: str) -> str:
-    """Where a remote image lies; "" for what is no web address."""
+    """Return the host of a remote image; "" if this is not a web address."""
     try:
         parts = urlsplit(url.strip())
     except ValueError:

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from chainviz.chains.render.numbers import bar_step, count_text, share_text
 from chainviz.chains.render.visible_text import one_line, safe
 from chainviz.core.chain.paths import Path
-from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.formatting.token_estimate import token_text
+from chainviz.core.counts import count_text
+from chainviz.web.formatting.numbers import bar_step, byte_text, share_text, token_text
 
 TEASER = 160
 OUTLINE_NAME = 60

@@ -1,4 +1,4 @@
-"""Pieces of an opened node, shown a step at a time, with links to those before and behind it."""
+"""Render the pieces of an open node in steps, with links to those before and behind."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.parts import Reading
 from chainviz.core.chain.paths import Path
+from chainviz.core.counts import count_text
 from chainviz.web.templatetags.chainviz import icon
 
 MOST_PIECES = 12
@@ -18,7 +18,7 @@ MOST_HTML = 90_000
 
 
 class Piece(NamedTuple):
-    """What an opened node is made of."""
+    """A piece of an open node."""
 
     html: Callable[[], str]
     shows: Sequence[tuple[int | None, int | None]] = ()
@@ -26,31 +26,31 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Which pieces of a node: a step from `start` on, not beyond `until`, and the one that shows `part`."""
+class StepQuery:
+    """The pieces of a node to show: a step from `start` on, not beyond `until`, and the one that shows `part`."""
 
     start: int = 0
     until: int | None = None
     part: Path | None = None
 
 
-ALL = Asked()
+ALL = StepQuery()
 
 
 class LazyPieces(Sequence[Piece]):
-    """Pieces that are made when they are shown."""
+    """Pieces that are rendered on demand."""
 
     @abstractmethod
     def place_of(self, part: Path) -> int | None:
         """Returns which piece shows the part."""
 
 
-def step(reading: Reading, path: Path, pieces: Sequence[Piece], asked: Asked) -> str:
+def step(reading: Reading, path: Path, pieces: Sequence[Piece], asked: StepQuery) -> str:
     out: list[str] = []
     end = min(len(pieces), asked.until or len(pieces))
 
     def show(start: int) -> int:
-        """As much as a step may hold; where it ended."""
+        """Show as much as a step may contain, and return its end."""
         size, place = 0, start
         while place < end and place - start < MOST_PIECES and size < MOST_HTML:
             out.append(pieces[place].html())

@@ -11,8 +11,8 @@ from itertools import pairwise
 from chainviz.chains.render.excerpt import Stretch
 from chainviz.chains.render.json_text import place_in_layout
 from chainviz.chains.render.visible_text import marks, safe
-from chainviz.core.documents.json.long_strings import part_of
-from chainviz.core.review.text_range import words_pattern
+from chainviz.core.documents.json.long_values import part_of
+from chainviz.core.review import words_pattern
 
 _TAG = re.compile(r"(<[^>]*>)")
 _LINK_TARGET = re.compile(r"(?<=\]\()[^)\s]*")
@@ -122,6 +122,6 @@ def _wrapped(text: str, over: Sequence[Span]) -> str:
 
 
 def _link(mark: TextMark) -> str:
-    """Without text: nothing is added to what a person selects or copies."""
+    """Render a link without text: nothing is added to what a person selects or copies."""
     label = safe(mark.label)
     return f'<a class="anchor-link" href="{safe(mark.href)}" data-state="{mark.state}" aria-label="{label}" title="{label}"></a>'

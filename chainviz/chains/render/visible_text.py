@@ -1,4 +1,4 @@
-"""Text of a transcript as it may appear in a page: escaped, with every invisible character shown as a mark."""
+"""Make text of a transcript safe for pages: escaped, with every invisible character shown as a mark."""
 
 from __future__ import annotations
 

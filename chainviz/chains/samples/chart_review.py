@@ -1,4 +1,4 @@
-"""The sample with reasoning and images: a person shows two charts, drawn here, and asks what they mean."""
+"""The sample with reasoning and images: a person shows two charts, drawn here, and asks about them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import struct
 import zlib
 from collections.abc import Callable
 from typing import Any
+
+from chainviz.chains.samples.coding_run import describe_tool
 
 WIDTH, HEIGHT = 480, 200
 PAPER, GRID, INK, WARM = b"\xfb\xfb\xfd", b"\xe1\xe4\xea", b"\x3b\x5b\xdb", b"\xd9\x6b\x27"
@@ -38,7 +40,7 @@ def build() -> bytes:
         "max_tokens": 4096,
         "thinking": {"type": "enabled", "budget_tokens": 2048},
         "system": "You help the caretaker of a small food warehouse. Explain plainly; name what you are not sure of.",
-        "tools": [_tool("alarm_rule", "room"), _tool("device_log", "device", "days")],
+        "tools": [describe_tool("alarm_rule", "room"), describe_tool("device_log", "device", "days")],
         "messages": [
             {"role": "user", "content": [_text(TASK), _text("Room A"), _image(_steady), _text("Room B"), _image(_drifting)]},
             {"role": "assistant", "content": [
@@ -142,12 +144,3 @@ def _call(id: str, name: str, **arguments: str) -> dict[str, Any]:
 
 def _result(id: str, content: list[dict[str, Any]]) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": id, "content": content}
-
-
-def _tool(name: str, *arguments: str) -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": {each: {"type": "string"} for each in arguments},
-        "required": list(arguments),
-    }
-    return {"name": name, "description": name.replace("_", " ").capitalize(), "input_schema": schema}

@@ -27,7 +27,7 @@ def build() -> bytes:
         "model": "claude-sonnet-4-5",
         "max_tokens": 8192,
         "system": SYSTEM,
-        "tools": [_tool("run_shell", "command"), _tool("read_file", "path"), _tool("edit_file", "path", "old", "new")],
+        "tools": [describe_tool("run_shell", "command"), describe_tool("read_file", "path"), describe_tool("edit_file", "path", "old", "new")],
         "messages": [*_find(random), *_fix(random), *_guard()],
     }
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
@@ -168,7 +168,7 @@ def _result(id: str, text: str, failed: bool = False) -> dict[str, Any]:
     return {"role": "user", "content": [result | ({"is_error": True} if failed else {})]}
 
 
-def _tool(name: str, *arguments: str) -> dict[str, Any]:
+def describe_tool(name: str, *arguments: str) -> dict[str, Any]:
     schema = {
         "type": "object",
         "properties": {each: {"type": "string"} for each in arguments},

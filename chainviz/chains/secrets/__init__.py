@@ -1,1 +1,1 @@
-"""Where chains hold secrets: scans, and what they found in words."""
+"""Scan chains for secrets, and describe the findings."""

@@ -1,4 +1,4 @@
-"""Before anything is taken out: what a scan of it found, in a sentence; of what is large, once a job has looked through it."""
+"""Scan an export for secrets before it is downloaded, and describe the findings; a job scans large ones."""
 
 from __future__ import annotations
 
@@ -8,23 +8,30 @@ from dataclasses import dataclass
 
 from chainviz.accounts.models import User
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.render.numbers import count_text
-from chainviz.chains.secrets.files import FILE, FileFindings, file_findings_of, findings_in, start_file_scan
+from chainviz.chains.secrets.files import (
+    FILE,
+    FileFindings,
+    file_findings_of,
+    findings_in,
+    findings_in_texts,
+    names_by_people,
+    start_file_scan,
+)
 from chainviz.chains.secrets.findings import AT_ONCE, is_long, scan
 from chainviz.chains.secrets.scans import SCAN, scan_args, spots_of, start_scan
-from chainviz.chains.secrets.written import findings_in_texts, given_names
+from chainviz.core.counts import count_text
 from chainviz.core.secrets import get_rule
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.store.models import Upload
 from chainviz.store.transfer import exports
-from chainviz.web.query_params import url_or_nothing
+from chainviz.web.http import url_or_nothing
 
 NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class SecretNotice:
     state: str
     icon: str
     title: str
@@ -35,10 +42,10 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExportScan:
     """What the scans say before an export."""
 
-    notices: tuple[Held, ...] = ()
+    notices: tuple[SecretNotice, ...] = ()
     waits: bool = False
     """Something is too large to be looked through while a page is made."""
     job: Job | None = None
@@ -48,13 +55,18 @@ class Told:
     def is_running(self) -> bool:
         return self.job is not None and not self.job.is_finished
 
+    @property
+    def has_secrets(self) -> bool:
+        return any(notice.state == "problem" for notice in self.notices)
 
-def told_before(subject: Subject, upload: Upload | None, user: User) -> Told:
-    """`upload`: the file the chain came in, where it holds more than this content: it may be taken out too."""
-    jobs = [_latest(kind, args, user) for kind, args in _wanted(subject, upload)]
+
+def scan_before_export(subject: Subject, upload: Upload | None, user: User) -> ExportScan:
+    """Return the findings before an export. `upload`: the file of the chain, if it contains more than this content,
+    since it may be exported too."""
+    jobs = [_latest(kind, args, user) for kind, args in _needed_jobs(subject, upload)]
     undone = [job for job in jobs if job is None or job.state != Job.State.DONE]
     if undone:
-        return Told(waits=True, job=next((job for job in undone if job is not None), None))
+        return ExportScan(waits=True, job=next((job for job in undone if job is not None), None))
     done = {job.function: job for job in jobs if job is not None}
     spots = spots_of(done[SCAN]) if SCAN in done else list(scan(subject.stored))
     values = len({spot.mark for spot in spots})
@@ -62,19 +74,18 @@ def told_before(subject: Subject, upload: Upload | None, user: User) -> Told:
     if upload is not None:
         found = file_findings_of(done[FILE]) if FILE in done else findings_in(exports.original(upload))
         if found.values > values:
-            href = url_or_nothing("purge", subject.chain.pk) if "purge" in subject.permissions else ""
-            notices.append(_of_file(found, href))
-    named = findings_in_texts(given_names(subject.chain))
+            notices.append(_of_file(found, purge_address(subject)))
+    named = findings_in_texts(names_by_people(subject.chain))
     if named.by_rule:
         notices.append(_of_names(named, url_or_nothing("chains:versions", subject.chain.pk)))
-    return Told(tuple(notices))
+    return ExportScan(tuple(notices))
 
 
-def before_source(subject: Subject, text: str) -> Held:
-    """Of one node, whose source may be downloaded alone."""
+def before_source(subject: Subject, text: str) -> SecretNotice:
+    """Scan one node, whose source may be downloaded alone."""
     href = mask_address(subject)
     if len(text) > AT_ONCE:
-        return Held("changed", "info", "This source is long", "Export scans the whole chain.", href, "Scan for secrets")
+        return SecretNotice("changed", "info", "This source is long", "Export scans the whole chain.", href, "Scan for secrets")
     found = findings_in([text.encode("utf-8", "replace")])
     return _of(found.by_rule, found.values, href)
 
@@ -83,9 +94,15 @@ def mask_address(subject: Subject) -> str:
     return subject.change_url("drafts:operation", "mask")
 
 
+def purge_address(subject: Subject) -> str:
+    """Return the page of a purge with the values of this version filled in; "" for a person who may not."""
+    url = url_or_nothing("purge", subject.chain.pk) if "purge" in subject.permissions else ""
+    return f"{url}?masked={subject.version or subject.chain.version}" if url else ""
+
+
 def start_scans(subject: Subject, upload: Upload | None, user: User) -> None:
-    """Those that are neither done nor under way."""
-    for kind, args in _wanted(subject, upload):
+    """Start the scans that are neither done nor running."""
+    for kind, args in _needed_jobs(subject, upload):
         job = _latest(kind, args, user)
         if job is None or (job.is_finished and job.state != Job.State.DONE):
             if kind == SCAN:
@@ -95,14 +112,14 @@ def start_scans(subject: Subject, upload: Upload | None, user: User) -> None:
 
 
 def stop_scans(subject: Subject, upload: Upload | None, user: User) -> None:
-    for kind, args in _wanted(subject, upload):
+    for kind, args in _needed_jobs(subject, upload):
         job = _latest(kind, args, user)
         if job is not None and not job.is_finished:
             lease.cancel(job)
 
 
-def _wanted(subject: Subject, upload: Upload | None) -> list[tuple[str, dict[str, int]]]:
-    """The jobs that have to be done before it is known what is in it."""
+def _needed_jobs(subject: Subject, upload: Upload | None) -> list[tuple[str, dict[str, int]]]:
+    """Return the jobs that are needed before the findings are known."""
     wanted = [(SCAN, scan_args(subject.snapshot))] if is_long(subject.stored) else []
     if upload is not None and upload.size > AT_ONCE:
         wanted.append((FILE, {"upload": upload.pk, "edition": subject.snapshot.history.edition}))
@@ -113,48 +130,47 @@ def _latest(function: str, args: dict[str, int], user: User) -> Job | None:
     return Job.objects.visible_to(user).filter(function=function, args=args).order_by("-pk").first()
 
 
-def _of(by_rule: Mapping[str, int], values: int, href: str) -> Held:
+def _of(by_rule: Mapping[str, int], values: int, href: str) -> SecretNotice:
     if not by_rule:
         text = (
             "Rules for keys, passwords, tokens and personal data found nothing. Rules match patterns; they cannot understand "
             "meaning. Signatures of reasoning are not searched."
         )
-        return Held("ok", "ok", "No secrets were found", text)
+        return SecretNotice("ok", "ok", "No secrets were found", text)
     title = f"{count_text(sum(by_rule.values()), 'finding')} of {count_text(values, 'value')} in it"
-    return Held("problem", "problem", title, f"{_named(by_rule)}.", href, "Review and mask")
+    return SecretNotice("problem", "problem", title, f"{_rules_text(by_rule)}.", href, "Review and mask")
 
 
-def _of_file(found: FileFindings, href: str) -> Held:
+def _of_file(found: FileFindings, href: str) -> SecretNotice:
     title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in the file as it was uploaded"
-    text = f"{_named(found.by_rule)}. Downloading the upload includes them all. A purge removes values everywhere."
-    return Held("changed", "info", title, text, href, "Purge values", "Secrets in the file")
+    text = f"{_rules_text(found.by_rule)}. Downloading the upload includes them all. A purge removes values everywhere."
+    return SecretNotice("changed", "info", title, text, href, "Purge values", "Secrets in the file")
 
 
-def _of_names(found: FileFindings, href: str) -> Held:
+def _of_names(found: FileFindings, href: str) -> SecretNotice:
     title = f"{count_text(found.total, 'finding')} in the title or the file name"
-    text = f"{_named(found.by_rule)}. Web page and Markdown show the title; every download is named after the file."
-    return Held("problem", "problem", title, text, href, "Rename", "Secrets in the names")
+    text = f"{_rules_text(found.by_rule)}. Web page and Markdown show the title; every download is named after the file."
+    return SecretNotice("problem", "problem", title, text, href, "Rename", "Secrets in the names")
 
 
-def before_written(what: str, texts: Iterable[str], subject: Subject) -> Held | None:
-    """Of the files of labels or comments, `what`; None where nothing was found."""
+def before_written(what: str, texts: Iterable[str], subject: Subject) -> SecretNotice | None:
+    """Scan the files of labels or comments, which `what` names; None if nothing was found."""
     known, size = [], 0
     for text in texts:
         known.append(text)
         size += len(text)
         if size > AT_ONCE:
             text = "Scan the whole library for secrets: that includes them."
-            return Held("changed", "info", f"These {what} are long", text, url_or_nothing("chains:secrets"), "Scan for secrets")
+            return SecretNotice("changed", "info", f"These {what} are long", text, url_or_nothing("chains:secrets"), "Scan for secrets")
     found = findings_in_texts(known)
     if not found.by_rule:
         return None
     title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in title and {what}"
-    text = f"{_named(found.by_rule)}. The files include them. A purge removes values everywhere."
-    href = url_or_nothing("purge", subject.chain.pk) if "purge" in subject.permissions else ""
-    return Held("problem", "problem", title, text, href, "Purge values")
+    text = f"{_rules_text(found.by_rule)}. The files include them. A purge removes values everywhere."
+    return SecretNotice("problem", "problem", title, text, purge_address(subject), "Purge values")
 
 
-def _named(by_rule: Mapping[str, int]) -> str:
+def _rules_text(by_rule: Mapping[str, int]) -> str:
     counts = Counter({rule.label: count for name, count in by_rule.items() if (rule := get_rule(name))}).most_common()
     named = ", ".join(f"{label} {count:,}" for label, count in counts[:NAMED])
     return named + (f" and {count_text(len(counts) - NAMED, 'more kind')}" if len(counts) > NAMED else "")

@@ -1,21 +1,27 @@
-"""Counts what the rules find in the bytes of an uploaded file: beside its chains it may hold other chains and run metadata.
+"""Count the findings in the bytes of an uploaded file, which may contain other chains and run metadata beside its
+chains.
 
-A file is read as text, with JSON's escapes undone, a stretch at a time; no value is kept, only how many there are.
+A file is read as text, with JSON's escapes undone, a range at a time; no value is stored, only their number.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+from django.utils.module_loading import import_string
+
 from chainviz.accounts.models import User
-from chainviz.core.secrets import get_rule, scan_text
+from chainviz.chains.library import saved_filters
+from chainviz.chains.models import Chain
+from chainviz.core.secrets import Finding, get_rule, scan_text
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
-from chainviz.store.models import Upload
+from chainviz.store.models import Upload, Version
 from chainviz.store.transfer import exports
 
 FILE = "scan-file"
@@ -39,6 +45,14 @@ class FileFindings:
 def findings_in(pieces: Iterable[bytes]) -> FileFindings:
     counts: Counter[str] = Counter()
     values: set[int] = set()
+    for found in each_finding(pieces):
+        counts[found.rule.name] += 1
+        values.add(hash(found.value))
+    return FileFindings(dict(counts), len(values))
+
+
+def each_finding(pieces: Iterable[bytes]) -> Iterator[Finding]:
+    """Yield what the rules find in the bytes of a file, in order."""
     text = ""
     for more, is_last in _stretches(pieces):
         # arguments are JSON inside of JSON
@@ -46,11 +60,9 @@ def findings_in(pieces: Iterable[bytes]) -> FileFindings:
         settled = len(text) if is_last else max(0, len(text) - LONGEST)
         for found in scan_text(text):
             if found.start < settled:
-                counts[found.rule.name] += 1
-                values.add(hash(found.value))
+                yield found
                 settled = max(settled, found.end)
         text = text[settled:]
-    return FileFindings(dict(counts), len(values))
 
 
 def _stretches(pieces: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
@@ -94,3 +106,35 @@ def start_file_scan(args: dict[str, int], owner: User) -> Job:
 def file_findings_of(job: Job) -> FileFindings:
     by_rule, values = job.result
     return FileFindings({name: count for name, count in by_rule.items() if get_rule(name)}, values)
+
+
+# Secrets beside the content of a chain: in its names and notes, and in what people wrote about it. Masking does not
+# reach them; a purge does.
+
+
+def names_of(chain: Chain) -> Iterator[str]:
+    yield from names_by_people(chain)
+    yield from Version.objects.filter(history=chain.history).exclude(note="").values_list("note", flat=True)
+
+
+def names_by_people(chain: Chain) -> set[str]:
+    """Return the names that the exports to read get from people; a title that comes from the content is masked with it."""
+    title = {chain.title} if chain.titled_by == Chain.TitledBy.PERSON else set()
+    return {*title, chain.file_name}
+
+
+def written_about(chain: Chain) -> Iterable[str]:
+    texts_of: Callable[[Chain], Iterable[str]] = import_string(settings.WRITTEN_TEXTS)
+    return texts_of(chain)
+
+
+def team_texts(team: int) -> Iterator[str]:
+    """What a team keeps for all its chains, such as word lists and saved filters."""
+    texts_of: Callable[[int], Iterable[str]] = import_string(settings.TEAM_TEXTS)
+    yield from texts_of(team)
+    yield from saved_filters.texts_of(team)
+
+
+def findings_in_texts(texts: Iterable[str]) -> FileFindings:
+    found = [finding for text in texts for finding in scan_text(text)]
+    return FileFindings(dict(Counter(each.rule.name for each in found)), len({each.value for each in found}))

@@ -1,20 +1,25 @@
-"""Where a chain holds secrets: places and rules, never values, so that what is found may be stored with a job."""
+"""The findings of a scan of a chain: places and rules, never values, so that they may be stored with a job."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
 from django.conf import settings
 
+from chainviz.core import formats
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.paths import parse_path
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.counts import count_text
+from chainviz.core.documents.json.scan import Pointers
+from chainviz.core.documents.units import Envelope
 from chainviz.core.errors import Refused
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.secrets import RULES, Occurrence, fingerprint, get_rule, scan_chain
-from chainviz.core.secrets.part_texts import texts_of
+from chainviz.core.secrets.part_texts import SourceField, fields, texts_of
 from chainviz.core.secrets.rules.rule import Rule
 from chainviz.core.secrets.scan import STRETCH, is_outside, occurrence_id, place_number
 from chainviz.store.content.chain import StoredChain
@@ -44,12 +49,12 @@ class Spot:
 
     @property
     def id(self) -> str:
-        """As the mask operation names it."""
+        """The name of the place in the mask operation."""
         return occurrence_id(self.path, self.place, self.start)
 
     @property
     def is_outside(self) -> bool:
-        """Whether it lies outside of all parts."""
+        """Whether the place is outside all parts."""
         return is_outside(self.place)
 
     @property
@@ -68,12 +73,12 @@ def scan(chain: StoredChain, report: Progress = ignore_progress, rules: Sequence
 
 
 def together(spots: Iterable[Spot]) -> list[Spot]:
-    """In the order of `scan_chain`."""
+    """Sort places in the order of `scan_chain`."""
     return sorted(spots, key=_order)
 
 
 def scan_own(chain: StoredChain, own: Sequence[Rule], report: Progress = ignore_progress) -> Iterator[Spot]:
-    """What the person's own rules find beside the known ones; refused where they match too often."""
+    """Yield the findings of the person's own rules beside the known ones. Raises Refused if there are too many."""
     _refuse_too_many(chain, own, lambda done, text: report(done / 2, text))
     found = (spot for spot in scan(chain, lambda done, text: report((1 + done) / 2, text), (*RULES, *own)) if spot.own)
     for count, spot in enumerate(found):
@@ -90,7 +95,7 @@ def _refuse_too_many(chain: StoredChain, own: Sequence[Rule], report: Progress) 
             left -= sum(1 for _ in islice(_matches(message, own), left + 1))
             if left < 0:
                 raise Refused(TOO_WIDE.format(MOST))
-        report(min(1.0, (start + STRETCH) / max(1, len(chain))), f"{min(start + STRETCH, len(chain)):,} messages read")
+        report(min(1.0, (start + STRETCH) / max(1, len(chain))), f"{count_text(min(start + STRETCH, len(chain)), 'message')} read")
 
 
 def _matches(message: Message, rules: Sequence[Rule]) -> Iterator[object]:
@@ -127,3 +132,105 @@ def unpacked(rows: Iterable[Sequence[Any]], own: Sequence[Rule] = ()) -> list[Sp
 
 def is_long(chain: StoredChain) -> bool:
     return len(chain) > MESSAGES_AT_ONCE or chain.snapshot.stored + chain.surroundings.size > AT_ONCE
+
+
+# Reads the text around findings, and names their places: the text of a part, a field of a message, a line, a JSON
+# pointer.
+
+
+CONTEXT = 70
+"""Characters that an excerpt shows on either side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    before: str
+    value: str
+    behind: str
+
+
+class Reader:
+    """Reads the text around spots, each message once."""
+
+    def __init__(self, chain: StoredChain) -> None:
+        self._chain = chain
+        self._texts: dict[str, dict[str, str]] = {}
+        self._outside = _Outside(chain)
+
+    def place(self, spot: Spot) -> str:
+        """Name the place in words."""
+        return self._outside.where(spot.path, spot.place, spot.start) if spot.is_outside else spot.place
+
+    def excerpt(self, spot: Spot) -> Excerpt:
+        texts = self._of(spot.path) if not spot.is_outside else {spot.place: self._outside.text(spot.path, spot.place)}
+        text = texts.get(spot.place, "")
+        return Excerpt(
+            text[max(0, spot.start - CONTEXT) : spot.start],
+            text[spot.start : spot.end],
+            text[spot.end : spot.end + CONTEXT],
+        )
+
+    def _of(self, where: str) -> dict[str, str]:
+        if where not in self._texts:
+            path = parse_path(where)
+            self._texts[where] = _texts(self._chain.at(Path(path.section, path.pair, path.message)), path.part)
+        return self._texts[where]
+
+
+def _texts(messages: Sequence[Message], part: int | None) -> dict[str, str]:
+    if not messages or part is None or part >= len(messages[0].parts):
+        return {}
+    return dict(texts_of(messages[0].parts[part]))
+
+
+class _Outside:
+    """Reads text outside of parts, and names its place: a JSON pointer, a line."""
+
+    def __init__(self, chain: StoredChain) -> None:
+        self._chain = chain
+        self._fields: dict[str, list[SourceField]] = {}
+
+    def text(self, path: str, place: str) -> str:
+        texts = [field.text for field in self._of(path)] if path else self._pieces
+        return texts[place_number(place)] if place_number(place) < len(texts) else ""
+
+    def where(self, path: str, place: str, start: int) -> str:
+        number = place_number(place)
+        if path:
+            found = self._of(path)
+            return found[number].pointer if number < len(found) else ""
+        carried = number - self._before
+        if 0 <= carried < len(self._envelope.carried):
+            what = "line" if formats.get_format(self._chain.format).lines else "item"
+            pointer = Pointers(self._pieces[number][:start]).at(start)
+            return f"{what} {self._envelope.carried[carried].ordinal + 1:,} {pointer}".rstrip()
+        return self._outer.at(sum(len(piece) for piece in self._outer_pieces(number)) + start)
+
+    @cached_property
+    def _envelope(self) -> Envelope:
+        return self._chain.surroundings.envelope
+
+    @cached_property
+    def _before(self) -> int:
+        """Pieces before the first carried unit."""
+        slot, envelope = self._envelope.slot, self._envelope
+        return 3 if slot and envelope.region.start <= slot.start <= slot.end <= envelope.content.start else 1
+
+    def _outer_pieces(self, stop: int) -> Iterator[str]:
+        """Yield the pieces of the document without its units."""
+        units = range(self._before, self._before + len(self._envelope.carried))
+        return (piece for i, piece in enumerate(self._pieces[:stop]) if i not in units)
+
+    @cached_property
+    def _outer(self) -> Pointers:
+        return Pointers("".join(self._outer_pieces(len(self._pieces))))
+
+    @cached_property
+    def _pieces(self) -> list[str]:
+        return self._chain.surroundings.texts()
+
+    def _of(self, path: str) -> list[SourceField]:
+        if path not in self._fields:
+            messages = self._chain.at(parse_path(path))
+            self._fields[path] = list(fields(messages[0], formats.get_format(self._chain.format).blocks_at)) if messages else []
+        return self._fields[path]

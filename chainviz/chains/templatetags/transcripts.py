@@ -8,12 +8,11 @@ from django import template
 from django.urls import reverse
 
 from chainviz.chains.explorer.pasted_error import looks_like_error
-from chainviz.chains.folders.following import following
+from chainviz.chains.folders.opening import following
 from chainviz.chains.render.visible_text import marks
 from chainviz.core.chain.problems import Problem
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
-from chainviz.core.providers.rules.rule import rule_anchor
-from chainviz.core.providers.without_fix import reason_without_fix
+from chainviz.core.providers.rules import reason_without_fix, rule_anchor
 
 register = template.Library()
 register.filter("marks", marks)
@@ -23,7 +22,7 @@ register.filter("without_fix", reason_without_fix)
 
 @register.filter
 def rule_help(problem: Problem) -> str:
-    """Return the address of the rule in the help; "" for a problem of the structure, and for what is not understood."""
+    """Return the address of the rule in the help; "" for a problem of the structure, and for content that is not understood."""
     if not problem.provider or problem.rule == NOT_UNDERSTOOD.id:
         return ""
     return f"{reverse('help:page', args=['provider-rules'])}#{rule_anchor(problem.provider, problem.rule)}"

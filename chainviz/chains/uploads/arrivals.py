@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, TypedDict
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Arrival
+from chainviz.chains.render.visible_text import marks
 from chainviz.chains.uploads import staging, state_files
-from chainviz.chains.uploads.file_growth import Followed, Outcome
-from chainviz.chains.uploads.imports import import_offer, key_of, known_chain, raw_offer
-from chainviz.chains.uploads.local_files import name_of, note_reading, state_of
-from chainviz.chains.uploads.offer_rows import rows_of, with_earlier_states
-from chainviz.chains.uploads.source_lines import excerpt
-from chainviz.core.documents.compressed import beginning
+from chainviz.chains.uploads.imports import import_offer, key_of, known_chain, raw_offer, rows_of, with_earlier_states
+from chainviz.chains.uploads.local_files import Followed, Outcome, name_of, note_copies, note_reading, state_of
+from chainviz.core.documents.packed_files import beginning
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.progress import Progress
-from chainviz.core.state.file_notes import with_state_notes
+from chainviz.core.state.salvage import with_state_notes
 from chainviz.jobs import lease, tasks
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.full_disk import is_disk_full
@@ -51,14 +50,17 @@ State = Arrival.State
 def receive(
     member: Membership, upload: UploadedFile[bytes], *, format: str = "", how: How | None = None
 ) -> Arrival:
-    """Takes a file in as far as it goes at once; the arrival's state says what is left to do."""
+    """Receive a file, and do what can be done at once; the arrival's state tells what is left."""
     arrival = _arrived(member, upload, format)
     take_in(arrival, how or {})
     return arrival
 
 
-def receive_local(member: Membership, path: Path) -> Arrival:
-    """Takes in a file of this machine, with all its chains. Raises DocumentError where it cannot be opened."""
+def receive_local(member: Membership, path: Path, session: int | None = None) -> Arrival:
+    """Takes in a file of this machine, with all its chains; `session`: of which they are working copies.
+
+    Raises DocumentError where it cannot be opened.
+    """
     forget_old(member)
     try:
         size, modified = state_of(path)
@@ -66,15 +68,18 @@ def receive_local(member: Membership, path: Path) -> Arrival:
     except OSError as error:
         raise DocumentError(f"{path} cannot be opened: {error.strerror or error}.") from None
     arrival = _new(member, name_of(path), size, waiting)
-    take_in(arrival, {"as": "all", "path": str(path), "state": [size, modified]})
+    take_in(arrival, {"as": "all", "path": str(path), "state": [size, modified], "session": session})
     return arrival
 
 
 def receive_refused(member: Membership, upload: UploadedFile[bytes], error: DocumentError) -> Arrival:
     """Keeps a file that was refused before it became a chain, with what a person can still do with it."""
     arrival = _arrived(member, upload, "")
-    with staging.open_waiting(arrival.waiting) as source:
-        _fail(arrival, error, source)
+    try:
+        with staging.open_waiting(arrival.waiting) as source:
+            _fail(arrival, error, source)
+    except DocumentError:  # an archive, which is no source
+        _fail(arrival, error, None)
     arrival.save(update_fields=["state", "failure"])
     return arrival
 
@@ -97,8 +102,8 @@ def _new(member: Membership, name: str, size: int, waiting: str, format: str = "
 
 
 def take_in(arrival: Arrival, how: How) -> None:
-    """Imports now, or by a job where that takes long. `how` says what a person decided: picks, versions, text, salvage,
-    state, or all chains without being asked."""
+    """Import now, or in a job if that takes long. `how` contains a person's decisions: picks, versions, text, salvage,
+    state, or all chains without a question."""
     arrival.state = State.IMPORTING
     arrival.failure = {}
     if not _is_long(arrival, how):
@@ -111,7 +116,7 @@ def take_in(arrival: Arrival, how: How) -> None:
 
 
 def retry(arrival: Arrival, format: str = "") -> None:
-    """Takes a file that failed in once more, as it was asked before, or in a format that a person chose."""
+    """Import a failed file again, with the same decisions, or in a format that a person chose."""
     stopped = arrival.job if arrival.has_stopped else None
     if format:
         arrival.format = format
@@ -177,7 +182,7 @@ def work_on(arrival: Arrival, how: How) -> None:
 
 
 def _import(arrival: Arrival, source: Source, how: How) -> None:
-    offers = _wanted(arrival, source, how)
+    offers = _offers_to_import(arrival, source, how)
     if arrival.state == State.KNOWN:
         _link(arrival, how)
     arrival.made, arrival.added = 0, []
@@ -195,6 +200,7 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
         arrival.added += [arrival.chain.pk] if is_new else []
         arrival.state = State.DONE
         _link(arrival, how)
+        note_copies(how.get("session"), [arrival.chain] if is_new else [])
     if offers:
         # what it held is in the library now, where a purge looks for it
         arrival.found = []
@@ -203,7 +209,7 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
 
 
 def _link(arrival: Arrival, how: How) -> None:
-    """The chain follows its file, where it came from one of this machine."""
+    """Let the chain follow its file, if that is on this machine."""
     if "path" in how and arrival.chain is not None:
         size, modified = how["state"]
         note_reading(Path(how["path"]), [Followed(arrival.chain, Outcome.ADDED)], (size, modified))
@@ -214,7 +220,7 @@ def _member(arrival: Arrival) -> Membership:
 
 
 def _is_gone(arrival: Arrival) -> bool:
-    """The person took the file away, or purged what it holds."""
+    """Return True if the person removed the file, or purged its content."""
     return not (staging.is_there(arrival.waiting) and Arrival.objects.filter(pk=arrival.pk).exists())
 
 
@@ -230,7 +236,7 @@ def _progress(arrival: Arrival, number: int, count: int) -> Progress:
     return report
 
 
-def _wanted(arrival: Arrival, source: Source, how: How) -> list[Offer]:
+def _offers_to_import(arrival: Arrival, source: Source, how: How) -> list[Offer]:
     """What is to be imported now; nothing where the library has it already or a person has to choose."""
     if how.get("as") == "text":
         return [raw_offer(source)]
@@ -274,7 +280,7 @@ def _fail(arrival: Arrival, error: DocumentError, source: Source | None, *, keep
 
 
 def forget(arrival: Arrival) -> None:
-    """Also stops an import that is under way: it ends when it finds its bytes gone."""
+    """Delete an arrival, and stop its import, which ends when its bytes are missing."""
     staging.forget(arrival.waiting)
     if arrival.job is not None and not arrival.job.is_finished:
         lease.cancel(arrival.job)
@@ -302,3 +308,46 @@ def clear_orphans(age: timedelta = UNCLAIMED_FOR) -> None:
     """Delete waiting bytes that no arrival names and that nobody has written to for `age`: a chore of the worker, and of a
     server that starts."""
     staging.delete_orphans(set(Arrival.objects.exclude(waiting="").values_list("waiting", flat=True)), age)
+
+
+# The source lines around a place in a broken file, short enough to show, with the place marked.
+
+
+BEFORE, AFTER = 1200, 300
+"""Bytes read on either side of the place."""
+LEFT, WIDTH = 30, 110
+"""Characters shown before the place in its own line, so few that a phone shows the place, and of a line in all."""
+
+
+class SourceLine(TypedDict):
+    number: int
+    text: str
+    mark: int
+    """Characters before the place in the marked line; -1 in the others."""
+
+
+def excerpt(read: Callable[[int, int], bytes], offset: int, line: int) -> list[SourceLine]:
+    """Return up to three lines that end with the one of the place; none if there is no place."""
+    if line < 1:
+        return []
+    before = _text(read(max(0, offset - BEFORE), offset)).split("\n")
+    after = _text(read(offset, offset + AFTER)).split("\n")[0]
+    start = before[-1]
+    cut = max(0, len(start) - LEFT)
+    shown = ("…" if cut else "") + start[cut:]
+    lines: list[SourceLine] = [
+        {"number": line - back, "text": _clip(before[-1 - back]), "mark": -1}
+        for back in (2, 1)
+        if back < len(before) and line - back > 0
+    ]
+    lines.append({"number": line, "text": _clip(shown + after), "mark": len(shown)})
+    return lines
+
+
+def _text(content: bytes) -> str:
+    # A tab is one character for the mark below it, so it must be one wide.
+    return marks(content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\t", " "))
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"

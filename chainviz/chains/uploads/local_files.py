@@ -7,32 +7,116 @@ A file is copied first: an agent may write it while it is read.
 from __future__ import annotations
 
 import os
-import stat
+import shutil
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from typing import IO
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership
-from chainviz.chains.models import Chain, LocalFile
-from chainviz.chains.render.numbers import count_text
+from chainviz.chains.models import Chain, LocalFile, WorkingCopy
 from chainviz.chains.uploads import staging
-from chainviz.chains.uploads.file_growth import Followed, Outcome, follow, remember
-from chainviz.chains.uploads.imports import import_offer, key_of, known_chain
-from chainviz.chains.uploads.offer_rows import folded
-from chainviz.core.documents.event_folder import events_of
-from chainviz.core.documents.source import Source
+from chainviz.chains.uploads.imports import folded, import_offer, key_of, known_chain, list_of
+from chainviz.chains.versions import heads
+from chainviz.core.counts import count_text
+from chainviz.core.databases.snapshot import database_copy, is_database
+from chainviz.core.databases.text import session_at, sessions_with_messages
+from chainviz.core.documents import event_logs
+from chainviz.core.documents.archives import is_archive, members
+from chainviz.core.documents.event_logs import FileState, conversation_of
+from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
-from chainviz.core.state.file_notes import with_state_notes
+from chainviz.core.state.salvage import with_state_notes
 from chainviz.jobs.lease import storable
+from chainviz.store.errors import Conflict
+from chainviz.store.history.versions import head_of
+from chainviz.store.models import History, Snapshot, Version
+from chainviz.store.transfer.growth import Difference, compare, grow, last_file_state
 
-FileState = tuple[int, int]
-"""Size, and time of the last change in nanoseconds; of a folder of events, those of all its files."""
+# A chain and the present state of the file that it came from: what is new becomes its next version.
+
+
+class Outcome(Enum):
+    ADDED = "added"
+    SAME = "same"
+    """The library has this state of the file."""
+    GREW = "grew"
+    EDITED = "edited"
+    """The newest version is not the file's: somebody decides what becomes of what is new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    chain: Chain
+    outcome: Outcome
+    new: int = 0
+    """Messages more than before."""
+
+
+def follow(member: Membership, source: Source, offer: Offer, chain: Chain, *, over_edits: bool = False) -> Followed:
+    """Import what is new in the file as the next version of its chain. With `over_edits` even if the newest version is
+    not the file's; that one stays in the history."""
+    before = last_file_state(chain.history)
+    if before is None or chain.is_in_bin:
+        return Followed(chain, Outcome.SAME)
+    difference = compare(before, list_of(source, replace(offer.read_as(before.format), earlier=())))
+    head = head_of(History.objects.get(pk=chain.history))
+    is_edited = head.snapshot_id != before.pk
+    if difference.is_none and not (is_edited and over_edits):
+        return Followed(chain, Outcome.SAME)
+    if is_edited and not over_edits:
+        return Followed(chain, Outcome.EDITED)
+
+    def arrived(version: Version) -> None:
+        heads.head_moved(chain, version, member.user)
+
+    try:
+        author = heads.store_name(member.user)
+        version = grow(head, difference, author=author, note=_note(source, difference), arrived=arrived)
+    except Conflict:
+        # another page read the file at the same moment
+        chain.refresh_from_db()
+        return Followed(chain, Outcome.SAME)
+    return Followed(chain, Outcome.GREW, version.snapshot.messages - before.messages)
+
+
+def remember(source: Source, offer: Offer, chain: Chain) -> None:
+    """Let a later upload of the same bytes find this chain, unless another chain came from them already."""
+    place = {"team": chain.team_id, "sha256": source.sha256, "pointer": key_of(offer)}
+    if not Chain.objects.filter(**place, is_branch=False).exclude(pk=chain.pk).exists():
+        Chain.objects.filter(pk=chain.pk).update(sha256=source.sha256, pointer=key_of(offer))
+
+
+def _note(source: Source, difference: Difference) -> str:
+    new = -1 if difference.new is None else len(difference.new) - difference.removed
+    if difference.removed and not begins_with(source, difference.before):
+        kept = count_text(difference.kept, "message is", "messages are")
+        return f"The file was rewritten: the first {kept} the same"
+    if new > 0:
+        return f"The file grew: {count_text(new, 'new message')}"
+    return "The file grew" if new < 0 else "The file grew: its last message is longer"
+
+
+def begins_with(source: Source, before: Snapshot) -> bool:
+    """Whether the file still begins with what it was."""
+    upload = before.template.run.upload if before.template is not None else None
+    if upload is None or upload.encoding != source.encoding or source.size < upload.length:
+        return False
+    digest = sha256()
+    for start in range(0, upload.length, CHUNK):
+        digest.update(source.read(start, min(start + CHUNK, upload.length)))
+    return digest.hexdigest() == upload.sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +136,7 @@ class TakenFile:
         """Chains that were not in the library before."""
         return sum(each.outcome is Outcome.ADDED for each in self.followed)
 
-    def told(self, site: str) -> str:
+    def describe(self, site: str) -> str:
         """Half a sentence that leads on."""
         if len(self.followed) > 1:
             known = len(self.followed) - self.fresh
@@ -72,18 +156,73 @@ class TakenFile:
 
 def one_name(path: Path) -> Path:
     """Absolute and without `..`, unless a link makes that another file: a file is known again by its name."""
+    if session := session_at(path):
+        return Path(f"{one_name(session[0])}#{session[1]}")
     plain = Path(os.path.normpath(path.absolute()))
     return plain if plain.exists() and plain.samefile(path) else path.absolute()
 
 
 def take_file(member: Membership, path: Path, format: str = "", *, over_edits: bool = False) -> TakenFile:
-    """Raises DocumentError, naming the file."""
-    path, began = one_name(path), time.monotonic()
+    """Take in a file, a session of a database (`opencode.db#ses_1`), or each session of a database or file of a ZIP archive.
+
+    Raises DocumentError, naming the file.
+    """
+    path = one_name(path)
+    take = partial(_take, member, format=format, over_edits=over_edits)
+    if is_database(path):
+        with database_copy(path) as copy:
+            return _take_all(path, ((Path(f"{path}#{id}"), Path(f"{copy}#{id}")) for id in sessions_with_messages(copy)), take)
+    if is_zip(path):
+        with path.open("rb") as file:
+            return _take_all(path, _unpacked(path, file), take)
+    return take(path, path)
+
+
+def _take_all(path: Path, parts: Iterable[tuple[Path, Path]], take: Callable[[Path, Path], TakenFile]) -> TakenFile:
+    """Take in the parts of a file: what each is called, and where its bytes are. One that cannot be read becomes a note."""
+    followed, notes = list[Followed](), list[str]()
+    try:
+        for part, origin in parts:
+            try:
+                taken = take(part, origin)
+            except DocumentError as error:
+                notes.append(str(error))
+                continue
+            followed += taken.followed
+            notes += taken.notes
+    except DocumentError as error:
+        raise _with_path(path, error) from None
+    if not followed:
+        raise DocumentError(notes[0] if notes else f"{path} holds no sessions with messages.")
+    return TakenFile(tuple(followed), tuple(dict.fromkeys(notes)))
+
+
+def is_zip(path: Path) -> bool:
+    """Return whether a path is that of a ZIP archive of files."""
+    if path.suffix.lower() != ".zip" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return is_archive(file)
+
+
+def _unpacked(path: Path, file: IO[bytes]) -> Iterator[tuple[Path, Path]]:
+    with tempfile.TemporaryDirectory(prefix="chainviz-") as folder:
+        for number, each in enumerate(members(file, settings.CHAINVIZ.max_upload_mb * 1_000_000)):
+            copy = Path(folder, f"{number}{Path(each.name).suffix}")
+            with copy.open("wb") as target:
+                shutil.copyfileobj(each.file, target)
+            yield path / each.name, copy
+            copy.unlink()
+
+
+def _take(member: Membership, path: Path, origin: Path, format: str, *, over_edits: bool) -> TakenFile:
+    """Take in what `origin` holds as what is at `path`, which may be in an archive."""
+    began = time.monotonic()
     if str(path) != storable(str(path)):
         raise DocumentError(f"The name of {storable(str(path))} is not valid UTF-8; rename the file.")
     try:
-        state = state_of(path)
-        copy = staging.copy(path)
+        state = state_of(path if path.parent.is_dir() else origin)
+        copy = staging.copy(origin)
     except OSError as error:
         raise DocumentError(f"{path} cannot be opened: {error.strerror or error}.") from None
     try:
@@ -91,7 +230,7 @@ def take_file(member: Membership, path: Path, format: str = "", *, over_edits: b
             offers = with_state_notes(source, folded(source, offers_of(source, format)))
             followed = _followed(member, source, offers, path, over_edits)
     except DocumentError as error:
-        raise _named(path, error) from None
+        raise _with_path(path, error) from None
     finally:
         staging.forget(copy)
     note_reading(path, followed, state, time.monotonic() - began)
@@ -137,10 +276,20 @@ def note_reading(path: Path, followed: Sequence[Followed], state: FileState, too
             "sentence": "",
         }
         LocalFile.objects.update_or_create(chain=each.chain, defaults=facts)
+        if each.chain.project is None and settings.CHAINVIZ.mode == "local":
+            each.chain.project = storable(str(Path(conversation_of(str(path))).parent))[:500]
+            each.chain.save(update_fields=["project"])
+
+
+def note_copies(session: int | None, chains: Sequence[Chain]) -> None:
+    """Chains that were made by opening a session of the index; None: by a person who wanted to have them."""
+    now = timezone.now()
+    copies = [WorkingCopy(chain=chain, session_id=session, opened_at=now) for chain in chains if session is not None]
+    WorkingCopy.objects.bulk_create(copies, ignore_conflicts=True)
 
 
 def note_failure(path: Path, sentence: str) -> None:
-    """The file, as it is now, could not be read: it is not tried again before it changes."""
+    """Record that the present file could not be read: it is not tried again before it changes."""
     with suppress(OSError):
         size, modified = state_of(path)
         read = LocalFile.objects.filter(path=str(path))
@@ -148,17 +297,23 @@ def note_failure(path: Path, sentence: str) -> None:
 
 
 def state_of(path: Path) -> FileState:
-    """Raises OSError."""
-    own = path.stat()
-    found = [own] if not stat.S_ISDIR(own.st_mode) else [each.stat() for each in events_of(path)]
-    return sum(each.st_size for each in found), max((each.st_mtime_ns for each in found), default=own.st_mtime_ns)
+    """Return the state of a file or folder, or of the database of a session, including its log. Raises OSError."""
+    session = session_at(path)
+    file = session[0] if session else path
+    size, modified = event_logs.state_of(file)
+    with suppress(OSError):
+        log = file.with_name(f"{file.name}-wal").stat()
+        return size + log.st_size, max(modified, log.st_mtime_ns)
+    return size, modified
 
 
 def name_of(path: Path) -> str:
-    """How a chain names the file that it came from: a folder of events after its conversation."""
+    """Name the file of a chain: a folder of events after its conversation, one of a database after the session."""
+    if session := session_at(path):
+        return f"{session[1]}.json"
     return f"{path.parent.name}.jsonl" if path.is_dir() else path.name
 
 
-def _named(path: Path, error: DocumentError) -> DocumentError:
+def _with_path(path: Path, error: DocumentError) -> DocumentError:
     text = " ".join(str(error).split())
     return DocumentError(text if str(path) in text else f"{path}: {text}", error.fault)

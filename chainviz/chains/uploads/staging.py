@@ -1,7 +1,7 @@
-"""Where the bytes of an upload wait until they are a chain or are forgotten: a folder beside the database.
+"""Keep the bytes of an upload until they are a chain or are deleted, in a folder beside the database.
 
-A worker that imports big files must see this folder; the bytes leave it as soon as the store holds them.
-How far an import is stands here too: telling it in the database would be a transaction every half second.
+A worker that imports big files must see this folder; the bytes are deleted as soon as the store has them.
+The progress of an import is kept here too: in the database it would be a transaction every half second.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from typing import IO
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 
-from chainviz.core.documents import event_folder
+from chainviz.core.databases.snapshot import is_database
+from chainviz.core.databases.text import database_text, session_at, session_text
+from chainviz.core.documents import event_logs
+from chainviz.core.documents.event_logs import end_of_lines
 from chainviz.core.documents.source import Source, open_source
-from chainviz.core.documents.unfinished_line import end_of_lines
 
 
 def folder() -> Path:
@@ -42,25 +44,42 @@ def keep(upload: UploadedFile[bytes]) -> str:
 
 
 def copy(path: Path) -> str:
-    """Copies a file, or folder of events, of this machine as it is now, without what is still being written. Raises OSError."""
+    """Copy the present file, or folder of events, of this machine, without incomplete lines; of an agent's database, or
+    a session of it (`opencode.db#ses_1`), the text of its sessions.
+    Raises OSError, and DocumentError if a database cannot be read.
+    """
     name = secrets.token_hex(16)
     target = folder() / name
     try:
         if path.is_dir():
             _copy_events(path, target)
+        elif session := session_at(path):
+            _write_text(session_text(*session).file, target)
+        elif is_database(path):
+            _write_text(database_text(path, _most_bytes()).file, target)
         else:
             shutil.copyfile(path, target)
         with target.open("rb+") as file:
             file.truncate(end_of_lines(partial(_read, file), file.seek(0, 2)))
-    except OSError:
+    except BaseException:
         target.unlink(missing_ok=True)
         raise
     return name
 
 
+def _most_bytes() -> int:
+    return int(settings.CHAINVIZ.max_upload_mb * 1_000_000)
+
+
+def _write_text(text: IO[bytes], target: Path) -> None:
+    with text, target.open("wb") as file:
+        text.seek(0)
+        shutil.copyfileobj(text, file, 1 << 20)
+
+
 def _copy_events(path: Path, target: Path) -> None:
     with target.open("wb") as file:
-        for number, line in enumerate(event_folder.lines(path)):
+        for number, line in enumerate(event_logs.lines(path)):
             file.write(b"\n" + line if number else line)
 
 
@@ -83,8 +102,8 @@ def path_of(name: str) -> Path:
 
 
 def open_waiting(name: str) -> Source:
-    """Opens a waiting file; what is inside a compressed one may be no larger than an upload. Raises DocumentError."""
-    return open_source(path_of(name), settings.CHAINVIZ.max_upload_mb * 1_000_000)
+    """Open a waiting file; the content of a compressed one may be no larger than an upload. Raises DocumentError."""
+    return open_source(path_of(name), _most_bytes())
 
 
 def is_there(name: str) -> bool:

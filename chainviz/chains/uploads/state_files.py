@@ -11,10 +11,9 @@ from typing import Any
 from chainviz.core.documents.source import Source
 from chainviz.core.errors import DocumentError, FaultPlace
 from chainviz.core.formats.offers import Offer
+from chainviz.core.state.document import DIALECTS
 from chainviz.core.state.faults import Check, Fault, StateFile, StateProblem, read_state
-from chainviz.core.state.file_notes import MOST_BYTES, is_state_file, salvage_any
-from chainviz.core.state.raw_messages import DIALECTS
-from chainviz.core.state.salvage import salvage
+from chainviz.core.state.salvage import MOST_BYTES, is_state_file, salvage, salvage_any
 
 NEAR = 4_000
 """Bytes at either end of a broken file in which the member `processed_length` is looked for."""
@@ -53,14 +52,14 @@ def require_state(content: bytes, file: StateFile) -> None:
 
 
 def readable_messages(file: StateFile, provider: str) -> int:
-    """How many messages of a document with a problem can be read; 0 where it belongs to another provider."""
+    """Count the readable messages of a document with a problem; 0 if it belongs to another provider."""
     if file.problem is None or file.problem.fault is Fault.PROVIDER_MISMATCH:
         return 0
     return len(salvage(file, provider).state.messages)
 
 
 def checks_of_broken(source: Source) -> list[dict[str, str]]:
-    """The checks of a file that cannot be read at all; none where it does not look like a state document."""
+    """Return the checks of a file that cannot be read at all; none if it does not look like a state document."""
     if source.size > MOST_BYTES:
         return []
     ends = source.read(0, NEAR) + source.read(max(0, source.size - NEAR), source.size)
@@ -78,7 +77,7 @@ def _check(file: StateFile, fault: Fault, check: Check) -> dict[str, str]:
 
 
 def _label(file: StateFile, problem: StateProblem) -> str:
-    """Of the button that imports the file all the same; "" where that cannot be."""
+    """Return the label of the button that imports the file in spite of the problem; "" if that is impossible."""
     if problem.fault is Fault.UNSUPPORTED_VERSION:
         return "Read as version 1"
     if problem.fault is Fault.PROVIDER_MISMATCH:
@@ -88,7 +87,7 @@ def _label(file: StateFile, problem: StateProblem) -> str:
 
 
 def _offset(content: bytes, problem: StateProblem) -> int:
-    """Where the problem lies, in bytes; columns count characters."""
+    """Return the position of the problem in bytes; columns count characters."""
     line = content.split(b"\n", problem.line)[problem.line - 1]
     start = sum(len(each) + 1 for each in content.split(b"\n", problem.line)[: problem.line - 1])
     before = line.decode("utf-8", "surrogateescape")[: problem.column - 1]
@@ -96,7 +95,7 @@ def _offset(content: bytes, problem: StateProblem) -> int:
 
 
 def failure_of(error: DocumentError, source: Source | None) -> dict[str, Any]:
-    """What the page says of a failed state beside the sentence."""
+    """Return the facts of a failed state that the page shows beside the sentence."""
     if isinstance(error, StateRefused):
         return {"checks": error.checks, "state": error.label}
     return {"checks": checks_of_broken(source) if source is not None else []}

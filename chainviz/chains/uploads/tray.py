@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Arrival
-from chainviz.chains.render.numbers import count_text
+from chainviz.core.counts import count_text
 
 FEW = 6
 """Lines up to which the tray arrives open."""
@@ -47,13 +47,13 @@ class TrayLine:
 
     @property
     def text(self) -> str:
-        """How it went, in one sentence."""
+        """The result in one sentence."""
         return _text(self.arrival, self.outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The lines of one outcome that are not shown one by one."""
+    """The lines of one outcome that are only counted."""
 
     outcome: str
     times: int
@@ -68,7 +68,7 @@ class Tray:
     lines: Sequence[TrayLine]
 
     @property
-    def shown(self) -> list[TrayLine]:
+    def visible_lines(self) -> list[TrayLine]:
         return [line for each in _ORDER for line in self._of(each)[-SHOWN if each in _ASK_NOTHING else 0 :]]
 
     @property
@@ -98,7 +98,7 @@ class Tray:
 
 
 def tray_of(member: Membership, *, but: Arrival | None = None) -> Tray:
-    """The files that a person sent; `but` is shown elsewhere on the page."""
+    """Return the files that a person sent; `but` is already elsewhere on the page."""
     arrivals = Arrival.objects.visible_to(member).select_related("job", "chain").order_by("pk")
     return Tray(_merged(arrival for arrival in arrivals if arrival != but))
 

@@ -1,8 +1,13 @@
-"""Files come in: uploaded, dropped or pasted, many at once; each one is taken, offered or refused for itself, and is a line of
-the tray until its person dismisses it."""
+"""Upload views. A request may carry several files; each is imported, offered for a choice of chains, or refused on its
+own, and
+stays in the tray until the person dismisses it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from django.conf import settings
 from django.contrib import messages
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -18,16 +23,18 @@ from chainviz.chains import services
 from chainviz.chains.access import arrival_for
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals, staging
-from chainviz.chains.uploads.format_choices import format_in
-from chainviz.chains.uploads.imports import file_notes
+from chainviz.chains.uploads.imports import file_notes, format_in
 from chainviz.chains.uploads.tray import TrayLine, repeats_of, tray_of
+from chainviz.core.documents.archives import is_archive, members
+from chainviz.core.errors import DocumentError
 from chainviz.core.formats import format_label
 from chainviz.web.formatting.relative_time import day_text
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, wants_fragment
 
 State = Arrival.State
 
+NAMED = 4
+"""Files of an archive that a message names."""
 MOST_NAMED = 200
 """Chains that an address can name."""
 
@@ -36,8 +43,41 @@ MOST_NAMED = 200
 @require_POST
 def upload(request: HttpRequest) -> HttpResponse:
     format = format_in(request.POST)
-    received = [arrivals.receive(member_of(request), file, format=format) for file in _files(request)]
-    return _answer(request, received[0]) if len(received) == 1 else see_other("chains:library")
+    received = [arrival for file in _files(request) for arrival in _received(request, file, format)]
+    return _answer(request, received[0]) if len(received) == 1 else _answer_to_many(request, received)
+
+
+def _received(request: HttpRequest, file: UploadedFile[bytes], format: str) -> Sequence[Arrival]:
+    """Take in a file, or each file of a ZIP archive; a message names files that are not transcripts."""
+    member = member_of(request)
+    if file.file is None or not is_archive(file.file):
+        return [arrivals.receive(member, file, format=format)]
+    found = list[Arrival]()
+    try:
+        for each in members(file.file, settings.CHAINVIZ.max_upload_mb * 1_000_000):
+            found.append(arrivals.receive(member, UploadedFile(each.file, each.name, size=each.size), format=format))
+    except DocumentError as error:
+        return [*found, arrivals.receive_refused(member, file, error)]
+    failed = [arrival for arrival in found if arrival.is_failed]
+    if len(failed) == len(found):
+        return found
+    if failed:
+        names = ", ".join(arrival.name for arrival in failed[:NAMED])
+        more = f" and {len(failed) - NAMED:,} more" if len(failed) > NAMED else ""
+        messages.warning(request, f"{file.name}: {names}{more} hold no transcript and were left out.")
+    for arrival in failed:
+        arrivals.forget(arrival)
+    return [arrival for arrival in found if arrival not in failed]
+
+
+def _answer_to_many(request: HttpRequest, received: Sequence[Arrival]) -> HttpResponse:
+    if not wants_fragment(request):
+        return see_other("chains:library")
+    if "among" not in request.POST:
+        return HttpResponse(status=204, headers={"HX-Redirect": reverse("chains:library")})
+    answer = HttpResponse(b"".join(_line(request, arrival).content for arrival in received))
+    answer["HX-Trigger"] = "chain:added"
+    return answer
 
 
 def _files(request: HttpRequest) -> list[UploadedFile[bytes]]:
@@ -50,7 +90,7 @@ def _files(request: HttpRequest) -> list[UploadedFile[bytes]]:
 
 
 def _answer(request: HttpRequest, arrival: Arrival) -> HttpResponse:
-    """One file alone leads on to where the person goes next; among many it is a row that tells how it went."""
+    """Answer an upload. A single file redirects to the next page; among many it is a row with its result."""
     if wants_fragment(request) and "among" in request.POST:
         return _line(request, arrival)
     next_page = _next_page(request, arrival)
@@ -78,7 +118,7 @@ def _next_page(request: HttpRequest, arrival: Arrival) -> str | None:
 
 
 def _tell_oddities(request: HttpRequest, chain: Chain) -> None:
-    """What the page of problems says of the file, in short."""
+    """Show a short form of the notes about the file that are on the page of problems."""
     notes = file_notes(chain)
     if notes:
         more = f" {len(notes) - 1} more on the problems page." if len(notes) > 1 else ""
@@ -120,7 +160,7 @@ def arrival(request: HttpRequest, arrival_id: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, arrival: Arrival, status: int = 200) -> HttpResponse:
-    """The file alone, with the text where it was pasted, so that it can be corrected."""
+    """Show the page of one file, with the text if it was pasted, so that it can be corrected."""
     typed = {"typed": request.POST.get("text", ""), "format": request.POST.get("format", "")}
     context = {"arrival": arrival, "line": TrayLine(arrival), **typed}
     return render(request, "chains/uploads/arrival.html", context, status=status)
@@ -129,7 +169,7 @@ def _page(request: HttpRequest, arrival: Arrival, status: int = 200) -> HttpResp
 @requires("upload")
 @require_safe
 def tray(request: HttpRequest) -> HttpResponse:
-    """The lines of the tray, as its page asks for them when something has changed."""
+    """Show the lines of the tray for a page that polls for changes."""
     return _tray(request)
 
 

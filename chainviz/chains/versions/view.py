@@ -17,8 +17,7 @@ from chainviz.chains.access import chain_for
 from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.versions.heads import store_name
-from chainviz.chains.versions.history import version_rows
-from chainviz.chains.versions.step_report import report_of
+from chainviz.chains.versions.history import report_of, version_rows
 from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
 from chainviz.core.operations.mask import MASK
@@ -26,7 +25,7 @@ from chainviz.store.errors import Conflict
 from chainviz.store.history.versions import head_of, steps_of
 from chainviz.store.lineage import ancestors
 from chainviz.store.models import History, Upload, Version
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other
 
 
 @requires("read")
@@ -38,7 +37,7 @@ def versions(request: HttpRequest, chain_id: int) -> HttpResponse:
 @requires("read")
 @require_safe
 def report(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
-    """What the steps of a version did, as each of them said."""
+    """Show the reports of a version's steps."""
     chain = chain_for(request, chain_id)
     version = _version(chain, number)
     steps = [step for step in steps_of(version) if step.operation]
@@ -50,7 +49,7 @@ def report(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
 @requires("compare")
 @require_safe
 def compare(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """From two ticked boxes to the page that compares them."""
+    """Redirect from two ticked boxes to the page that compares them."""
     chain = chain_for(request, chain_id)
     picked = sorted({int(each) for each in request.GET.getlist("pick") if each.isdecimal() and len(each) < 9})
     if len(picked) != 2:
@@ -114,7 +113,7 @@ def _page(request: HttpRequest, chain: Chain, **more: object) -> HttpResponse:
         "older": rows[-1].number if rows and rows[-1].number > 1 else None,
         "newest": before is None,
         "upload": upload,
-        "is_purged": audit.was_purged(chain),
+        "is_purged": audit.has_purge(chain),
         "formats": [(each.name, each.label) for each in FORMATS],
         "masked": MASK.name in ancestors(head_of(History.objects.get(pk=chain.history)).snapshot).values(),
         "shares_file": Chain.objects.visible_to(member_of(request)).filter(sha256=chain.sha256).count() > 1,

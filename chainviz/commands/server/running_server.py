@@ -1,4 +1,4 @@
-"""Which server runs on this machine with this data folder: a note that it leaves there while it runs."""
+"""Find the server that runs on this machine with this data folder, by a note that it leaves there while it runs."""
 
 from __future__ import annotations
 

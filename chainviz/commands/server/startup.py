@@ -1,25 +1,28 @@
-"""What a process does before it serves pages or runs jobs: tables, static files, the first chains."""
+"""What a process does before it serves pages or runs jobs: tables and static files."""
 
 from __future__ import annotations
 
 import fcntl
 import gc
 import hashlib
+import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from chainviz.commands.io.output import complain
-from chainviz.commands.server import disk_reserve
+from chainviz.commands.io import complain, tell
 
-if TYPE_CHECKING:
-    from django.db.migrations.loader import MigrationLoader
-
+RESERVE = "reserve"
+RESERVE_SIZE = 1_000_000
+"""A file of so many bytes is deleted when chainviz starts on a full disk: SQLite needs some room before it can read."""
+AMPLE = 10 * RESERVE_SIZE
+"""Free bytes from which on the reserve is made."""
+NEEDED = 100_000
+"""Free bytes that the processes of a server need: SQLite ends a process that cannot extend its shared memory."""
 # What django-htmx brings besides the htmx that our pages load.
 UNUSED_STATIC = ["ext", "htmax-*", "htmx-4*"]
 
@@ -31,6 +34,16 @@ def set_up_django() -> None:
     django.setup()
     # the messages of a block live and go together: looking through them at every 700th took a fifth of an import's time
     gc.set_threshold(50_000, 20, 20)
+
+
+def announce(sentence: str) -> None:
+    """Print what the person who starts a process should know; a line of JSON if the log is JSON."""
+    from django.conf import settings
+
+    from chainviz.web.logs import JsonFormatter
+
+    record = logging.LogRecord("chainviz", logging.INFO, "", 0, sentence, None, None)
+    tell([JsonFormatter().format(record) if settings.CHAINVIZ.log == "json" else sentence])
 
 
 def make_private() -> None:
@@ -63,34 +76,44 @@ def try_connection() -> None:
         psycopg.connect(**connection.get_connection_params(), connect_timeout=5).close()
 
 
-def migrate_if_needed() -> bool:
-    """Bring the tables up to date. Returns True when there were none, which is the very first start; raises NewerTables."""
+def migrate_if_needed() -> None:
+    """Bring the tables up to date. Raises OtherTables."""
     from django.core.management import call_command
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
+    from django.db.migrations.recorder import MigrationRecorder
 
+    refuse_other_tables(MigrationRecorder(connection).applied_migrations())
     executor = MigrationExecutor(connection)
-    refuse_newer_tables(executor.loader)
-    is_first_start = not executor.loader.applied_migrations
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", interactive=False, verbosity=0)
-    return is_first_start
 
 
-def refuse_newer_tables(loader: MigrationLoader) -> None:
-    """Raise NewerTables where a later version of chainviz has migrated the database: this one could damage what it wrote."""
+def refuse_other_tables(applied: Collection[tuple[str, str]]) -> None:
+    """Raise OtherTables unless this version can go on from the applied migrations, pairs of an app and a name.
+
+    It could damage what a later version wrote. What was applied before version 0.1.0 is no longer part of this version.
+    """
+    from django.db.migrations.loader import MigrationLoader
+
+    loader = MigrationLoader(None)
     known = set(loader.disk_migrations)
-    known.update(name for migration in loader.disk_migrations.values() for name in migration.replaces)
-    unknown = sorted(name for app, name in set(loader.applied_migrations) - known if app in loader.migrated_apps)
+    for migration in loader.disk_migrations.values():
+        known.update(migration.replaces)
+        if migration.replaces and 0 < len(set(migration.replaces) & set(applied)) < len(migration.replaces):
+            raise OtherTables(
+                "the database was written by a version of chainviz before 0.1.0; start version 0.1.0 with it once, then this one."
+            )
+    unknown = sorted(name for app, name in set(applied) - known if app in loader.migrated_apps)
     if unknown:
-        raise NewerTables(
+        raise OtherTables(
             f"the database was written by a newer version of chainviz (migration {unknown[-1]}); install that version,"
             " or restore a backup made before the upgrade."
         )
 
 
-class NewerTables(Exception):
-    """The database has migrations that this version does not know."""
+class OtherTables(Exception):
+    """The database is too new, or too old, for this version."""
 
 
 def collect_static_if_needed() -> None:
@@ -113,23 +136,14 @@ def collect_static_if_needed() -> None:
     stamp.write_text(seen.hexdigest())
 
 
-def load_samples() -> None:
-    """Something to look at on the very first start; a library that its owner emptied stays empty."""
-    if find_spec("chainviz.chains") is None:
-        return
-    samples = import_module("chainviz.chains.samples")
-    if hasattr(samples, "load_samples"):
-        samples.load_samples()
-
-
 def judge_again_if_needed() -> None:
     """A job judges the stored chains again where the rules have changed since."""
     if find_spec("chainviz.chains") is not None:
-        import_module("chainviz.chains.versions.judge_again").start_if_needed()
+        import_module("chainviz.chains.versions.heads").start_if_needed()
 
 
 def release_connections() -> None:
-    """Before a fork: two processes must not share a connection or a pool."""
+    """Close connections before a fork, since two processes must not share a connection or a pool."""
     from django.db import connections
 
     for connection in connections.all():
@@ -138,21 +152,18 @@ def release_connections() -> None:
             connection.close_pool()
 
 
-def prepare(*, with_samples: bool = True) -> bool:
-    """Makes everything ready; False, and one line on standard error, when the database cannot be used.
-
-    `with_samples`: a first start loads some chains to look at.
-    """
+def prepare() -> bool:
+    """Makes everything ready; False, and one line on standard error, when the database cannot be used."""
     set_up_django()
     make_private()
     from django.db.utils import Error
 
     try:
         with alone():
-            _prepare_tables(with_samples)
+            _prepare_tables()
             release_connections()
             collect_static_if_needed()
-    except NewerTables as error:
+    except OtherTables as error:
         complain(f"{error}")
         return False
     except (Error, OSError) as error:
@@ -161,7 +172,7 @@ def prepare(*, with_samples: bool = True) -> bool:
     return True
 
 
-def _prepare_tables(with_samples: bool) -> None:
+def _prepare_tables() -> None:
     from django.conf import settings
     from django.db import connection
     from django.db.utils import OperationalError
@@ -172,14 +183,12 @@ def _prepare_tables(with_samples: bool) -> None:
     try:
         with connection.wrap_database_errors:
             try_connection()
-        is_first_start = migrate_if_needed()
+        migrate_if_needed()
     except OperationalError as error:
-        if not (is_disk_full(error) and disk_reserve.give_up(folder)):
+        if not (is_disk_full(error) and give_up_reserve(folder)):
             raise
-        is_first_start = migrate_if_needed()
-    if is_first_start and with_samples:
-        load_samples()
-    disk_reserve.make(folder)
+        migrate_if_needed()
+    make_or_use_reserve(folder)
 
 
 def _reason(error: Exception) -> str:
@@ -189,3 +198,21 @@ def _reason(error: Exception) -> str:
         return f"{FULL} Free some space and start again."
     said = str(error).strip().splitlines()[0]
     return f"the database cannot be used: {said}. Check CHAINVIZ_DATA and CHAINVIZ_DATABASE_URL."
+
+
+def make_or_use_reserve(folder: Path) -> None:
+    """Make the reserve if there is ample room; delete it if there is too little for the processes to start."""
+    free = shutil.disk_usage(folder).free
+    if free < NEEDED:
+        give_up_reserve(folder)
+    elif free > AMPLE and not (folder / RESERVE).exists():
+        with suppress(OSError):
+            (folder / RESERVE).write_bytes(bytes(RESERVE_SIZE))
+
+
+def give_up_reserve(folder: Path) -> bool:
+    """Delete the reserve; return whether there was one."""
+    path = folder / RESERVE
+    found = path.exists()
+    path.unlink(missing_ok=True)
+    return found

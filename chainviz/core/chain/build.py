@@ -6,13 +6,11 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from chainviz.core.chain.calls.tool_ids import DEFAULT_TEMPLATE, parse_template
-from chainviz.core.chain.default_texts import SUMMARIZATION_ARGUMENTS
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Part, Reasoning, Text, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import strict_error
 from chainviz.core.chain.reasoning import FAKE_SIGNATURE
-from chainviz.core.chain.tree import SUMMARIZATION_TOOL, BodyPair, ChainAST, PairType, Section
+from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, parse_template
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL, BodyPair, ChainAST, PairType, Section, parse
 from chainviz.core.errors import Refused
 
 Tree = ChainAST[Message]
@@ -153,3 +151,12 @@ def find_tool_responses(tree: Tree, call_id: str) -> Iterator[ToolResult]:
                     part = message.parts[found.part]
                     if found.id == call_id and isinstance(part, ToolResult):
                         yield part
+
+
+# Texts of messages that chainviz adds: of a call without arguments and a result that is missing (seed 0), and of the
+# call that a summary answers (seed 1).
+
+
+FALLBACK_REQUEST_ARGUMENTS = "{}"
+FALLBACK_RESPONSE_CONTENT = "the call was not handled, please try again"
+SUMMARIZATION_ARGUMENTS = '{"question": "delegate and execute the task, then return the summary of the result"}'

@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import Protocol
 
 from chainviz.core.chain.messages import Message, Shape, ShapeInChain
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.reasoning import thinks_signed
 from chainviz.core.chain.surroundings import NO_SURROUNDINGS, Surroundings
-from chainviz.core.chain.tree import ChainAST, span
+from chainviz.core.chain.tree import ChainAST, M, parse, span
 
 
 class Chain(Protocol):
@@ -27,14 +26,14 @@ class Chain(Protocol):
     def slice(self, start: int, stop: int) -> Sequence[Message]: ...
 
     def shapes(self) -> Sequence[Shape]:
-        """All messages without their bodies: cheap, but as long as the chain."""
+        """All messages without their bodies: cheap for each message, but as long as the chain."""
 
     def shapes_in(self, start: int, stop: int) -> Sequence[ShapeInChain]:
         """Messages `start : stop` without their bodies."""
 
     @property
     def surroundings(self) -> Surroundings:
-        """What the document holds beside the messages."""
+        """The content of the document beside the messages."""
 
     @property
     def tree(self) -> ChainAST[Shape]:
@@ -44,7 +43,8 @@ class Chain(Protocol):
         """Places, from `start` on, of the messages with reasoning that its provider signed. Must not read bodies of others."""
 
     def span(self, path: Path) -> range:
-        """Places of the messages under `path`; PathError where there is no such node. Must not read the whole chain."""
+        """Return the indexes of the messages under `path`, without reading the whole chain. Raises PathError if there
+        is no such node."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ class Splice:
         return len(self.messages)
 
 
-def apply_splices(messages: Sequence[Message], changes: Iterable[Splice]) -> tuple[Message, ...]:
+def apply_splices(messages: Sequence[M], changes: Iterable[Splice]) -> tuple[M | Message, ...]:
     """The changed list; changes come in order and do not overlap."""
-    result: list[Message] = []
+    result: list[M | Message] = []
     place = 0
     for change in changes:
         if change.start < place:

@@ -7,8 +7,8 @@ Equality looks at content only: where a message came from (`source`) and where a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
 
 Role = str
 """system, human, ai or tool; any other word is a role the tree does not know."""
@@ -43,6 +43,8 @@ class Fragment:
     """Indexes of the content blocks in `text` that belong to this message; None: the unit is this message alone."""
     start: int = -1
     """Byte offset of `text` in the upload (the lead lies just before it); -1 where it is not from there as it is."""
+    value: Any = field(default=None, init=False, compare=False, repr=False)
+    """The decoded JSON of `text`, which nobody may change; None where it has to be decoded (value_of in documents/json)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A part the tree does not know; it is carried as it is and counts 0."""
+    """A part of an unknown type. It is passed on unchanged and its size counts as 0."""
 
     kind: str
     text: str
@@ -185,7 +187,8 @@ class CallRef:
 
 
 class Shape(Protocol):
-    """What the tree needs of a message. `Message` has it, and so has a stored message whose body was not read."""
+    """The properties of a message that the tree needs. `Message` has them, and so has a stored message whose body was
+    not read."""
 
     @property
     def role(self) -> Role: ...
@@ -199,11 +202,11 @@ class Shape(Protocol):
         """Tool results, if the role is tool; else empty."""
     @property
     def is_user_action(self) -> bool:
-        """A human message that calls tools or holds their results, as in tau2's dual control."""
+        """Whether this is a human message that calls tools or contains their results, as in tau2's dual control."""
 
 
 class ShapeInChain(Shape, Protocol):
-    """What a chain says of its messages beside that."""
+    """The properties of a message that a chain knows in addition."""
 
     @property
     def has_text(self) -> bool:
@@ -252,6 +255,11 @@ class Message:
         return any(type(part) is Text and part.size for part in self.parts)
 
 
+def detached(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Return parts for another message: their places in the source of the one that they were read from mean nothing there."""
+    return tuple(replace(part, origin=-1) for part in parts)
+
+
 def is_blank(part: Part) -> bool:
     """A text of nothing but white space, on which no reasoning hangs."""
     return isinstance(part, Text) and not part.text.strip() and (part.reasoning is None or part.reasoning.is_empty)
@@ -260,3 +268,20 @@ def is_blank(part: Part) -> bool:
 def text_of(message: Message) -> str:
     """The message's plain text, parts joined by a line break."""
     return "\n".join(part.text for part in message.parts if isinstance(part, Text))
+
+
+PART_TYPES = frozenset(
+    ("text", "image_url", "input_audio", "file", "refusal", "tool_use", "tool_result", "thinking", "redacted_thinking",
+     "image", "document", "search_result", "server_tool_use", "input_text", "output_text", "input_image", "input_file",
+     "tool-call", "tool-result", "reasoning", "tool_call", "tool_response", "document_url", "image_file")
+)  # fmt: skip
+"""Those that some API knows: one that does not take it is certain to refuse it."""
+OF_SOME = frozenset(
+    ("video_url", "audio_url", "video", "audio", "media", "resource", "resource_link", "json", "custom", "container_upload",
+     "computer_screenshot", "mcp_tool_use", "compaction", "cache_control", "binary", "reasoning-file", "custom-content")
+)  # fmt: skip
+"""Those that a server or a program knows, or a release of an API."""
+
+
+def is_known(type: str) -> bool:
+    return type in PART_TYPES or type in OF_SOME or type.endswith(("_tool_result", "-url", "-data", "-id"))

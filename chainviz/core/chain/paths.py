@@ -47,7 +47,7 @@ class Path:
 
 
 def parse_path(text: str) -> Path:
-    """Read a path, written with dots or (a DOM id) with dashes; PathError where it is none."""
+    """Read a path, written with dots or (a DOM id) with dashes. Raises PathError for other texts."""
     found = _PATH.fullmatch(text.replace("-", ".")) if len(text) < 80 else None
     if not found:
         raise PathError(f"“{text[:40]}” is not a path; paths look like s2, s2.h.m0, s2.p1 or s2.p1.m0.c2.")

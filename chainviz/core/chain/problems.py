@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from chainviz.core.chain.messages import HUMAN, SYSTEM, TOOL, CallRef, Shape
+from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.messages import FREE_FORM, HUMAN, SYSTEM, TOOL, CallRef, Message, Shape, ToolCall, is_blank
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import BodyPair, ChainAST, PairType, Section
 
@@ -37,7 +38,7 @@ CONTENT_RULES = ("bad-arguments", "empty-arguments", "empty-content")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong; also what a provider's rule says (then `provider` is its name)."""
+    """A problem of a chain: one of the tree, or one that a provider's rule reports (then `provider` is its name)."""
 
     rule: str
     """A stable id, such as `pending-call`."""
@@ -55,7 +56,7 @@ class Problem:
     source: str = ""
     """Where a provider's rule is documented or was observed."""
     alike: int = 0
-    """Further problems of this rule in the same node, which are counted and not listed (store/outline/folding.py)."""
+    """Further problems of this rule in the same node, which are counted and not listed (`fold` in store/outline/rules)."""
 
     @property
     def is_counted(self) -> bool:
@@ -69,20 +70,16 @@ class Problem:
             object.__setattr__(self, "text", f"{self.text[: LONGEST // 2]}…{self.text[1 - LONGEST // 2 :]}")
 
 
-def place_in_words(path: Path, message: int) -> str:
-    """`Message 4 (section 2, pair 1)`; messages count from 1 for people."""
-    where = f"section {path.section}"
-    if path.pair:
-        where += f", pair {path.pair}"
-    elif path.pair == 0:
-        where = f"header of {where}"
-    return f"Message {message + 1} ({where})"
+def place_in_words(path: Path) -> str:
+    """Return such as `A message in pair 2.1`. Its number in the request is not known here: each provider counts another list."""
+    return f"A message in pair {path.number}" if path.pair else f"A message in the header of section {path.section}"
 
 
 def tree_problems(
     tree: ChainAST[M], *, first_section: int = 1, first_message: int = 0, follows: bool = False
 ) -> Iterator[Problem]:
-    """All problems of a tree, or of a stretch of sections that begins at those numbers; `follows`: more come after it."""
+    """Yield all problems of a tree, or of a range of its sections that begins at these numbers; `follows`: more
+    sections come after it."""
     index = first_message
     last = len(tree.sections) - 1
     for offset, section in enumerate(tree.sections):
@@ -91,7 +88,7 @@ def tree_problems(
 
 
 def strict_error(tree: ChainAST[M]) -> str | None:
-    """Why the reference's strict parsing refuses the chain, or None where it is accepted."""
+    """Return the reason why the reference's strict parsing refuses the chain, or None if it is accepted."""
     return next((each.text for each in tree_problems(tree) if each.severity == "error" or each.rule in BEGINS_OR_ENDS_ODDLY), None)
 
 
@@ -100,7 +97,8 @@ def is_strict(tree: ChainAST[M]) -> bool:
 
 
 def section_problems(section: Section[M], number: int, index: int, follows: bool) -> Iterator[Problem]:
-    """The problems of one section; `index` is its first message's place, `follows` says that another section comes."""
+    """Yield the problems of one section; `index` is the index of its first message, `follows` means that another
+    section comes."""
     yield from _header_problems(section, number, index)
     if number == 1 and section.header and follows:
         yield from _opening_problem(section, index)
@@ -116,7 +114,7 @@ def section_problems(section: Section[M], number: int, index: int, follows: bool
 
 def _first_message() -> Problem:
     path = Path(1, 1, 0)
-    text = f"{place_in_words(path, 0)} is an AI message and begins the chain; some APIs want a human message first."
+    text = f"{place_in_words(path)} is an AI message and begins the chain; some APIs want a human message first."
     return Problem("first-message", "info", path, 0, None, text, ("insert-opening", "drop-leading"))
 
 
@@ -125,11 +123,11 @@ def _header_problems(section: Section[M], number: int, index: int) -> Iterator[P
     for i, message in enumerate(section.header):
         path = Path(number, 0, i)
         if message.role == SYSTEM and index + i > 0:
-            text = f"{place_in_words(path, index + i)} is a system message in the middle of the chain; only the first message can be one."
+            text = f"{place_in_words(path)} is a system message in the middle of the chain; only the first message can be one."
             fixes = ("note-system", "system-to-start", "drop-message")
             yield Problem("mid-system", "error", path, index + i, None, text, fixes)
         elif before is not None and are_two_turns(before, message):
-            text = f"{place_in_words(path, index + i)} is a human message directly after another human message."
+            text = f"{place_in_words(path)} is a human message directly after another human message."
             yield Problem("double-human", "error", path, index + i, None, text, ("merge-human",))
         before = message
 
@@ -140,7 +138,8 @@ def are_two_turns(before: Shape, message: Shape) -> bool:
 
 
 def _opening_problem(section: Section[M], index: int) -> Iterator[Problem]:
-    """system, ai, human: the reference refuses the human message, because section 1 has none to begin with."""
+    """Yield the problem of a chain that begins system, ai, human: the reference refuses the human message, since
+    section 1 has none."""
     if any(message.role == HUMAN for message in section.header):
         return
     index += len(section.header)
@@ -148,7 +147,7 @@ def _opening_problem(section: Section[M], index: int) -> Iterator[Problem]:
         if pair.ai is not None:
             path = Path(1, p, 0)
             text = (
-                f"{place_in_words(path, index)} is an AI message before any human message, "
+                f"{place_in_words(path)} is an AI message before any human message, "
                 "though a human message comes later; some APIs want a human message first."
             )
             yield Problem("missing-human", "info", path, index, None, text, ("insert-opening", "move-human"))
@@ -165,7 +164,7 @@ def _pair_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> 
     yield from _result_problems(pair, path, index)
     if pair.type is PairType.SUMMARIZATION and len(pair.rest) > 1:
         text = (
-            f"{place_in_words(path, index)} is a summary with results in {len(pair.rest)} messages; "
+            f"{place_in_words(path)} is a summary with results in {len(pair.rest)} messages; "
             "a summarization pair has exactly one tool message."
         )
         at = Path(path.section, path.pair, 0)
@@ -178,14 +177,15 @@ def _foreign_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) 
     for i, message in enumerate(pair.rest):
         if message.role != TOOL:
             at = Path(path.section, path.pair, i + 1)
-            where = f"{place_in_words(at, start + i)} has the role “{message.role[:40]}”"
+            where = f"{place_in_words(at)} has the role “{message.role[:40]}”"
             is_end = i >= end
             text = f"{where}{END_MARK if is_end else ', which is unknown.'}"
             yield Problem("unknown-role", "info" if is_end else "error", at, start + i, None, text, ("note-role", "drop-message"))
 
 
 def end_markers(rest: Sequence[Shape]) -> int:
-    """Where the messages of unknown roles begin that these messages of a pair end with."""
+    """Return the index in `rest` of the first of the messages after the last tool message: those of unknown roles that
+    end a pair."""
     start = len(rest)
     while start and rest[start - 1].role != TOOL:
         start -= 1
@@ -200,7 +200,7 @@ def _orphan_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Prob
         if message.role != TOOL:
             continue
         at = Path(path.section, path.pair, i + 1)
-        where = place_in_words(at, start + i)
+        where = place_in_words(at)
         if not message.results:
             yield Problem(
                 "orphan-result", "error", at, start + i, None, f"{where} is a tool message, but {why}.", ORPHAN_FIXES
@@ -224,7 +224,7 @@ def _call_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> 
     terminal = not follows and ends_with_calls(pair.rest)
     for id, same in calls.items():
         at = Path(path.section, path.pair, 0, same[0].part)
-        where = place_in_words(at, index)
+        where = place_in_words(at)
         if terminal:
             yield _terminal(same[0], at, index)
         elif not answers[id]:
@@ -245,7 +245,7 @@ def ends_with_calls(rest: Iterable[Shape]) -> bool:
 
 def _terminal(call: CallRef, at: Path, index: int) -> Problem:
     text = (
-        f"{place_in_words(at, index)} ends the chain with the call {call.name or 'of a tool'} as “{call.id}” and no result; "
+        f"{place_in_words(at)} ends the chain with the call {call.name or 'of a tool'} as “{call.id}” and no result; "
         "the run ended there, so nothing is repaired unless you ask."
     )
     return Problem("terminal-call", "info", at, index, call.part, text, ("answer-call", "call-to-text"))
@@ -264,7 +264,7 @@ def _result_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Prob
                 waiting[result.id] -= 1
                 continue
             at = Path(path.section, path.pair, i, result.part)
-            where = place_in_words(at, index + i)
+            where = place_in_words(at)
             if result.id in known:
                 text = f"{where} is another result of call “{result.id}”, which already has one."
                 yield Problem("duplicate-result", "error", at, index + i, result.part, text, DUPLICATE_FIXES)
@@ -273,3 +273,29 @@ def _result_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Prob
                     f"{where} has the result of call “{result.id}”, which is not in the AI message of its pair."
                 )
                 yield Problem("unmatched-result", "error", at, index + i, result.part, text, UNMATCHED_FIXES)
+
+
+def content_problems(section: Section[Message], number: int, first_message: int) -> Iterator[Problem]:
+    index = first_message + len(section.header)
+    for p, pair in enumerate(section.body, 1):
+        if pair.ai is not None:
+            yield from _ai_problems(pair.ai, Path(number, p, 0), index)
+        index += len(pair.rest) + (pair.ai is not None)
+
+
+def _ai_problems(message: Message, path: Path, index: int) -> Iterator[Problem]:
+    where = place_in_words(path)
+    if all(map(is_blank, message.parts)):
+        why = f" ({message.note})" if message.note else ""
+        text = f"{where} is an AI message without content{why}."
+        yield Problem("empty-content", "info", path, index, None, text, ("drop-empty",))
+    for call in message.calls:
+        part = message.parts[call.part]
+        if isinstance(part, ToolCall) and part.type != FREE_FORM and not is_json(part.arguments):
+            at = Path(path.section, path.pair, path.message, call.part)
+            what = f"{where} calls {call.name or 'a tool'} with arguments that are"
+            if part.arguments.strip():
+                yield Problem("bad-arguments", "warning", at, index, call.part, f"{what} not valid JSON.", ("mend-arguments",))
+            else:
+                text = f"{what} empty, which most APIs read as {{}}."
+                yield Problem("empty-arguments", "info", at, index, call.part, text, ("mend-arguments",))

@@ -65,7 +65,8 @@ def is_unsigned(part: Part) -> bool:
 
 
 def breaks_off(signature: str) -> bool:
-    """Whether a signature is shorter than it says. One of Anthropic is base64 of a protobuf field: tag, length, content."""
+    """Return True if a signature is shorter than its own length field. One of Anthropic is base64 of a protobuf field:
+    tag, length, content."""
     try:
         content = b64decode(signature + "=" * (-len(signature) % 4), validate=True)
     except ValueError:
@@ -96,7 +97,7 @@ def reasoning_message(messages: Iterable[Message]) -> Message | None:
 
 
 def clear_reasoning(message: Message) -> Message:
-    """The message without any reasoning; the same object where it has none."""
+    """Return the message without any reasoning; the same object if it has none."""
     if not any(_reasons(part) for part in message.parts):
         return message
     return replace(message, parts=tuple(_cleared(part) for part in message.parts if not isinstance(part, Thinking)))

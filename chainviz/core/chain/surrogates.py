@@ -1,7 +1,8 @@
-"""Halves of characters: JSON can spell one as an escape, UTF-8 cannot hold it, and APIs refuse the request.
+"""Find and replace halves of characters: JSON can spell one as an escape, UTF-8 cannot encode it, and APIs refuse the
+request.
 
-Bytes that are not UTF-8 are read as surrogates too (U+DC80 to U+DCFF); those are none of a program's text. Arguments are JSON
-in which a half may be an escape itself.
+Bytes that are not UTF-8 are read as surrogates too (U+DC80 to U+DCFF); those do not come from the text of a program.
+Arguments are JSON in which a half may be an escape itself.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _without_escaped(call: ToolCall) -> str:
 
 
 def _text_of(part: Part) -> str:
-    """The text in which halves are looked for; signed reasoning is left as it is, because nobody may change it."""
+    """Return the text in which to look for halves. Signed reasoning is skipped, since nobody may change it."""
     match part:
         case Text(text=text):
             return text

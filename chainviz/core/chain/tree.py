@@ -1,20 +1,48 @@
-"""ChainAST: chain > sections > header and body pairs (seed 0). Holds messages in place; flatten gives back the same list."""
+"""ChainAST: chain > sections > header and body pairs (seed 0), made from a flat list of messages.
+
+`parse` is total: every list has a tree, and `flatten(parse(messages))` is the same list. A system or human message after a
+body opens a section, an AI message opens a pair, and everything else joins the open pair, or a pair without AI message.
+Calls and results are matched by id inside a pair, as the reference counts them.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from chainviz.core.chain.calls.matching import ToolCalls, match_calls
-from chainviz.core.chain.messages import CallRef, Shape
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import PathError
 
-M = TypeVar("M", bound=Shape, covariant=True)
+
+@dataclass(frozen=True, slots=True)
+class ToolCalls:
+    """Ids of one pair by state, sorted."""
+
+    pending: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
+    completed: tuple[str, ...] = ()
+
+
+def match_calls(calls: Iterable[CallRef], results: Iterable[CallRef]) -> ToolCalls:
+    """Calls sharing one id count once; the second result of an id is unmatched."""
+    open_ids = {call.id for call in calls}
+    completed: set[str] = set()
+    unmatched: set[str] = set()
+    for result in results:
+        if result.id in open_ids:
+            open_ids.discard(result.id)
+            completed.add(result.id)
+        else:
+            unmatched.add(result.id)
+    return ToolCalls(tuple(sorted(open_ids)), tuple(sorted(unmatched)), tuple(sorted(completed)))
+
+
+M_co = TypeVar("M_co", bound=Shape, covariant=True)
 
 SUMMARIZATION_TOOL = "execute_task_and_return_summary"
 
@@ -26,11 +54,11 @@ class PairType(StrEnum):
 
 
 @dataclass(frozen=True)
-class BodyPair(Generic[M]):
+class BodyPair(Generic[M_co]):
     """An AI message and what follows it. `ai` is None where messages that need one lack it."""
 
-    ai: M | None
-    rest: tuple[M, ...] = ()
+    ai: M_co | None
+    rest: tuple[M_co, ...] = ()
 
     @cached_property
     def size(self) -> int:
@@ -47,7 +75,7 @@ class BodyPair(Generic[M]):
 
     @cached_property
     def is_plain(self) -> bool:
-        """The usual pair, told quickly: tool messages answer each call once, in order. It is valid and has no problem."""
+        """Return True for the common case, cheaply: each call is answered once, in order, so the pair is valid."""
         if self.ai is None:
             return False
         calls = [call.id for call in self.ai.calls]
@@ -73,14 +101,14 @@ class BodyPair(Generic[M]):
         return enough and not calls.pending and not calls.unmatched
 
     @property
-    def messages(self) -> tuple[M, ...]:
+    def messages(self) -> tuple[M_co, ...]:
         return self.rest if self.ai is None else (self.ai, *self.rest)
 
 
 @dataclass(frozen=True)
-class Section(Generic[M]):
-    header: tuple[M, ...] = ()
-    body: tuple[BodyPair[M], ...] = ()
+class Section(Generic[M_co]):
+    header: tuple[M_co, ...] = ()
+    body: tuple[BodyPair[M_co], ...] = ()
 
     @cached_property
     def header_size(self) -> int:
@@ -91,7 +119,7 @@ class Section(Generic[M]):
         return self.header_size + sum([pair.size for pair in self.body])
 
     @property
-    def messages(self) -> tuple[M, ...]:
+    def messages(self) -> tuple[M_co, ...]:
         return (*self.header, *(m for pair in self.body for m in pair.messages))
 
     def __len__(self) -> int:
@@ -99,24 +127,24 @@ class Section(Generic[M]):
 
 
 @dataclass(frozen=True)
-class ChainAST(Generic[M]):
-    sections: tuple[Section[M], ...] = field(default=())
+class ChainAST(Generic[M_co]):
+    sections: tuple[Section[M_co], ...] = field(default=())
 
     @cached_property
     def size(self) -> int:
         return sum([section.size for section in self.sections])
 
     @property
-    def messages(self) -> tuple[M, ...]:
+    def messages(self) -> tuple[M_co, ...]:
         return tuple(flatten(self))
 
-    def pairs(self) -> Iterator[tuple[Path, BodyPair[M]]]:
+    def pairs(self) -> Iterator[tuple[Path, BodyPair[M_co]]]:
         for s, section in enumerate(self.sections, 1):
             for p, pair in enumerate(section.body, 1):
                 yield Path(s, p), pair
 
 
-def flatten(tree: ChainAST[M]) -> Iterator[M]:
+def flatten(tree: ChainAST[M_co]) -> Iterator[M_co]:
     for section in tree.sections:
         yield from section.header
         for pair in section.body:
@@ -125,7 +153,7 @@ def flatten(tree: ChainAST[M]) -> Iterator[M]:
             yield from pair.rest
 
 
-def span(tree: ChainAST[M], path: Path) -> range:
+def span(tree: ChainAST[M_co], path: Path) -> range:
     """The places in the flat list of the messages under `path`; PathError where the tree has no such node."""
     start = 0
     if path.section > len(tree.sections):
@@ -156,9 +184,9 @@ def _message_span(path: Path, start: int, count: int, place: int | None) -> rang
     return range(start + place, start + place + 1)
 
 
-def match_results(pair: BodyPair[M]) -> list[tuple[CallRef, tuple[int, CallRef] | None]]:
-    """Which result is shown beside which call: same id, in order of appearance (ids repeat in real transcripts).
-
+def match_results(pair: BodyPair[M_co]) -> list[tuple[CallRef, tuple[int, CallRef] | None]]:
+    """Pair each call with its result: the one with the same id, in order of appearance (ids repeat in real
+    transcripts).
     Each call comes with `(index in rest, result)` or None; results of no call are left out.
     """
     waiting: dict[str, deque[tuple[int, CallRef]]] = {}
@@ -171,3 +199,56 @@ def match_results(pair: BodyPair[M]) -> list[tuple[CallRef, tuple[int, CallRef] 
         queue = waiting.get(call.id)
         matched.append((call, queue.popleft() if queue else None))
     return matched
+
+
+M = TypeVar("M", bound=Shape)
+
+
+def parse(messages: Iterable[M]) -> ChainAST[M]:
+    sections: list[Section[M]] = []
+    header: list[M] = []
+    body: list[BodyPair[M]] = []
+    ai: M | None = None
+    rest: list[M] = []
+
+    def close_pair() -> None:
+        nonlocal ai, rest
+        if ai is not None or rest:
+            body.append(BodyPair(ai, tuple(rest)))
+        ai, rest = None, []
+
+    def close_section() -> None:
+        nonlocal header, body
+        close_pair()
+        if header or body:
+            sections.append(Section(tuple(header), tuple(body)))
+        header, body = [], []
+
+    for message in messages:
+        role = message.role
+        if role in (SYSTEM, HUMAN):
+            if ai is not None or rest or body:
+                close_section()
+            header.append(message)
+        elif role == AI:
+            close_pair()
+            ai = message
+        else:
+            rest.append(message)
+    close_section()
+    return ChainAST(tuple(sections))
+
+
+def message_paths(tree: ChainAST[M]) -> Iterator[Path]:
+    """The path of each message, in the order of `flatten`."""
+    for s, section in enumerate(tree.sections, 1):
+        yield from section_paths(section, s)
+
+
+def section_paths(section: Section[M], number: int) -> Iterator[Path]:
+    for m in range(len(section.header)):
+        yield Path(number, 0, m)
+    for p, pair in enumerate(section.body, 1):
+        first = 0 if pair.ai is not None else 1
+        for m in range(first, first + len(pair.messages)):
+            yield Path(number, p, m)

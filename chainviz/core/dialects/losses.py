@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.dialects.patching import is_json, reasoning_of, split_data_url
+from chainviz.core.dialects.values import is_json, reasoning_of, split_data_url
 
 
 @dataclass(frozen=True, slots=True)

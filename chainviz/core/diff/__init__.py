@@ -1,10 +1,9 @@
 """What differs between two chains: which rows, which messages, which lines, which words (bounded at every size)."""
 
 from chainviz.core.diff.chains import ChainDiff, FirstDifference, Group, Kind, Side, diff_chains
-from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
+from chainviz.core.diff.lines import DiffRow, Fold, Span, TextDiff
 from chainviz.core.diff.messages import FieldChange, MessageDiff, PartDiff
 from chainviz.core.diff.rows import Measure, Row, Rows, ShapeRows
-from chainviz.core.diff.words import Span
 
 __all__ = [
     "ChainDiff", "DiffRow", "FieldChange", "FirstDifference", "Fold", "Group", "Kind", "Measure", "MessageDiff", "PartDiff",

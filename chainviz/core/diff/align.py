@@ -1,4 +1,4 @@
-"""Aligns two sequences of keys: where they are equal, in the fewest changes. Knows no chains and no texts.
+"""Align two sequences of keys with the fewest changes. Knows no chains and no texts.
 
 Bit-parallel LCS (rapidfuzz's Indel) has no bad case in time, only in memory (length × length bits), so beyond CELLS the
 sequences are first cut at keys that occur once in both, and what is still too long is compared block by block.
@@ -29,7 +29,7 @@ class Equal(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """What lies between two equal stretches; one side may be empty."""
+    """The part between two equal ranges; one side may be empty."""
 
     old_start: int
     old_stop: int
@@ -109,7 +109,7 @@ def _shortest(a: list[int], b: list[int], gap: Gap, found: list[Equal]) -> None:
 
 
 def _divided(a: list[int], b: list[int], gap: Gap, found: list[Equal]) -> bool:
-    """Cut a gap that is too long at its unique keys, once; what is still too long then goes block by block."""
+    """Cut a gap that is too long at its unique keys, once; parts that are still too long are compared block by block."""
     return _between(a, b, gap, _anchors(a, b, gap), found)
 
 
@@ -164,7 +164,7 @@ def _longest_rise(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _joined(found: list[Equal]) -> Iterator[Equal]:
-    """Without empty stretches, and neighbours that touch on both sides made one."""
+    """Yield equal ranges without empty ones, and with neighbours that touch on both sides joined."""
     open_one: Equal | None = None
     for stretch in found:
         if not stretch.length:

@@ -6,15 +6,14 @@ Groups are made from keys and shapes; bodies are read only where rows changed, a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.messages import Message, ToolCall
+from chainviz.core.chain.messages import HUMAN, Message, Part, ToolCall
 from chainviz.core.diff.align import Equal, Gap, align
-from chainviz.core.diff.calls import hidden_calls, with_ids_of
-from chainviz.core.diff.common_ground import little_in_common
+from chainviz.core.diff.calls import find_moved_results, hidden_calls, with_ids_of
 from chainviz.core.diff.group_table import GroupTable
 from chainviz.core.diff.groups import (
     FirstDifference,
@@ -28,7 +27,6 @@ from chainviz.core.diff.groups import (
 )
 from chainviz.core.diff.matching import Reading, Rule
 from chainviz.core.diff.messages import MessageDiff, compare_apart, compare_joined, compare_messages
-from chainviz.core.diff.moved_results import find_moved_results
 from chainviz.core.diff.rows import Measure, Rows, ShapeRows
 
 __all__ = ["ChainDiff", "FirstDifference", "Group", "Keys", "Kind", "Side", "diff_chains"]
@@ -60,22 +58,22 @@ class ChainDiff:
 
     @property
     def counts(self) -> dict[Kind, int]:
-        """How many changes of each kind; a moved row counts once, where it is now."""
+        """The number of changes of each kind; a moved row counts once, at its new place."""
         return self.groups.counts
 
     @cached_property
     def moved_to(self) -> Mapping[int, int]:
-        """`moved` the other way round: where each result was, and where it is now."""
+        """`moved` inverted: the new place of each result by its old one."""
         return {before: after for after, before in self.moved.items()}
 
     @cached_property
     def first(self) -> FirstDifference | None:
-        """None where the two are equal."""
+        """Return the first difference, or None if the chains are equal."""
         return first_difference(self.groups)
 
     @cached_property
     def little_in_common(self) -> str:
-        """Why the two have little in common, in a sentence; "" where they have more."""
+        """A sentence on why the two have little in common; "" if they have more."""
         return little_in_common(self.groups, (self.before, self._old), (self.after, self._new))
 
     @property
@@ -108,8 +106,8 @@ def diff_chains(
     keys: Keys | None = None,
     rules: Sequence[Rule] = (),
 ) -> ChainDiff:
-    """`equal` are stretches (old start, new start, length) known to be equal, in order; only what lies between is read.
-
+    """Compare two chains. `equal` are ranges (old start, new start, length) known to be equal, in order; only the rest
+    is read.
     `rows` gives the rows of a version and `keys` the keys of its messages; a store passes its outline and its digests.
     `rules`: how changed rows are matched; none: as versions of one chain.
     """
@@ -235,7 +233,7 @@ class _Comparison:
 
 
 def _row_keys(rows: Rows, keys: Keys, chain: Chain, start: int, stop: int) -> tuple[list[int], list[Hashable]]:
-    """Where each row of `start:stop` begins (and where the last one ends), and its key."""
+    """Return the start of each row of `start:stop` (and the end of the last one), and the keys of its messages."""
     starts = [*rows.starts(start, stop), stop]
     found = keys(chain, start, stop) if start < stop else ()
     return starts, [tuple(found[a - start : b - start]) for a, b in pairwise(starts)]
@@ -264,3 +262,29 @@ def _whole_runs(steps: list[Equal | RowGap]) -> Iterator[Equal | RowGap]:
 
 def _run(rows: Rows, start: int, stop: int) -> Side:
     return Side(start, stop, rows.measure(start, stop), rows.place(start).path, rows.place(stop - 1).path)
+
+
+LITTLE = 10
+"""Little is where fewer than one of so many pairs align."""
+READ_TOGETHER = 50
+"""Messages that are read at once."""
+
+
+def little_in_common(groups: GroupTable, old: tuple[Measure, Chain], new: tuple[Measure, Chain]) -> str:
+    """Returns why, in a sentence, or "": almost no pair of the chain with fewer pairs aligns, and the first requests differ."""
+    if old[0].pairs <= new[0].pairs:
+        letter, pairs, aligned = "A", old[0].pairs, old[0].pairs - groups.pairs_alone("removed")
+    else:
+        letter, pairs, aligned = "B", new[0].pairs, new[0].pairs - groups.pairs_alone("added")
+    if LITTLE * aligned >= pairs or _first_request(old[1]) == _first_request(new[1]):
+        return ""
+    noun = "pair" if pairs == 1 else "pairs"
+    return f"{aligned:,} of {pairs:,} {noun} of {letter} {'aligns' if pairs == 1 else 'align'}; the first requests differ."
+
+
+def _first_request(messages: Chain) -> Sequence[Part]:
+    """Return the parts of the first human message; empty if there is none."""
+    starts = range(0, len(messages), READ_TOGETHER)
+    read = chain.from_iterable(messages.slice(start, min(start + READ_TOGETHER, len(messages))) for start in starts)
+    first = next((message.parts for message in read if message.role == HUMAN), ())
+    return [replace(part, origin=-1) for part in first]

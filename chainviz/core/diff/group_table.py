@@ -6,6 +6,7 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args, overload
 
@@ -75,17 +76,18 @@ class GroupTable(Sequence[Group]):
 
     @cached_property
     def changes(self) -> Picked:
-        """Those whose `is_change` is true."""
+        """Return the groups whose `is_change` is true."""
         return Picked(self, [place for place, (kind, is_left, _) in enumerate(self._kinds()) if kind != _SAME and not is_left])
 
     @cached_property
-    def shown(self) -> Picked:
-        """What moved once, where it is now. A row that stayed and lost a result to another one is among them."""
+    def visible(self) -> Picked:
+        """Return the groups that a page lists: a moved group once, at its new position. A row that lost a result to
+        another one is among them."""
         return Picked(self, [place for place, (_, is_left, is_gone) in enumerate(self._kinds()) if not (is_left and is_gone)])
 
     @cached_property
     def counts(self) -> dict[Kind, int]:
-        """How many changes of each kind."""
+        """Count the changes of each kind."""
         kinds = self._numbers[::_GROUP]
         return {_KINDS[kind]: count for kind, count in Counter(kinds[place] for place in self.changes.places).items()}
 
@@ -101,7 +103,7 @@ class GroupTable(Sequence[Group]):
         return next((self[place] for place in found), None)
 
     def _kinds(self) -> Iterator[tuple[int, bool, bool]]:
-        """Of each group: its kind, whether it is a departure, and whether its new side is empty."""
+        """Yield for each group its kind, whether it is the old position of a moved group, and whether its new side is empty."""
         kinds, old, old_stop, new, new_stop = (
             self._numbers[column::_GROUP] for column in (0, _OLD, _OLD + 1, _NEW, _NEW + 1)
         )
@@ -153,3 +155,74 @@ def _path_at(numbers: Sequence[int], at: int) -> Path | None:
     if section == _NO_NUMBER:
         return None
     return Path(section, *(None if each == _NO_NUMBER else each for each in (pair, message, part)))
+
+
+MOST_CELLS = 50
+"""Of each chain; both together have at most twice as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Neighbouring groups of one kind, or so many small ones that they are drawn together."""
+
+    kind: Kind
+    """That of most of its messages: same, moved, added, removed, or changed for all others. Only a cell of one chain is
+    added or removed."""
+    old: range
+    """Messages of the old chain; may be empty."""
+    new: range
+    first: int
+    """The number of its first change, from 1; 0 where nothing changed."""
+    changes: int
+    group: Group
+    """The first of its groups that changed, else its first one."""
+
+
+def cells_of(groups: Sequence[Group], before: int, after: int) -> list[Cell]:
+    """Return cells in the order of both chains. `before`, `after`: their numbers of messages."""
+    runs = _runs(groups, (max(1, before) / MOST_CELLS, max(1, after) / MOST_CELLS))
+    cells, number = [], 0
+    for run in runs:
+        changes = [group for group in run if group.is_change]
+        cells.append(_cell(run, changes, number + 1 if changes else 0))
+        number += len(changes)
+    return cells
+
+
+def _runs(groups: Sequence[Group], least: tuple[float, float]) -> Iterator[list[Group]]:
+    """Neighbours of one kind, and neighbours of any kind until they are wide enough to be seen."""
+    run: list[Group] = []
+    for group in groups:
+        if run and _kind(run[-1]) != _kind(group) and _is_wide(run, least):
+            yield run
+            run = []
+        run.append(group)
+    if run:
+        yield run
+
+
+def _is_wide(run: Sequence[Group], least: tuple[float, float]) -> bool:
+    old, new = run[-1].old.stop - run[0].old.start, run[-1].new.stop - run[0].new.start
+    return old >= least[0] or new >= least[1]
+
+
+def _cell(run: Sequence[Group], changes: Sequence[Group], first: int) -> Cell:
+    weights: Counter[Kind] = Counter()
+    for group in run:
+        weights[_kind(group)] += max(1, group.old.stop - group.old.start, group.new.stop - group.new.start)
+    if changes:  # a difference is seen, however small it is
+        del weights["same"]
+    old, new = range(run[0].old.start, run[-1].old.stop), range(run[0].new.start, run[-1].new.stop)
+    kind = max(weights, key=lambda kind: weights[kind])
+    return Cell(
+        kind="changed" if kind in ("added", "removed") and old and new else kind,
+        old=old,
+        new=new,
+        first=first,
+        changes=len(changes),
+        group=(changes or run)[0],
+    )
+
+
+def _kind(group: Group) -> Kind:
+    return group.kind if group.kind in ("same", "moved", "added", "removed") else "changed"

@@ -54,7 +54,7 @@ class Group:
 
     @property
     def is_departure(self) -> bool:
-        """The place that moved rows or results left; the change is shown where they are now."""
+        """Whether this is the old place of moved rows or results; the change is shown at their new one."""
         return self.kind == "moved" and not self.old.is_empty
 
     @property
@@ -63,7 +63,7 @@ class Group:
 
 
 class FirstDifference(NamedTuple):
-    """Where two chains begin to differ."""
+    """The place at which two chains start to differ."""
 
     old: Path | None
     """The first node of the old chain that differs; None where the new chain only holds more."""
@@ -129,7 +129,7 @@ def find_moves(gaps: Iterable[RowGap]) -> Moves:
 
 
 def groups_of(gap: RowGap, moves: Moves, reading: Reading) -> Iterator[Group]:
-    """All rows of the gap, each in one group: between two matches first what went, then what came."""
+    """Yield all rows of the gap, each in one group: between two matches first removed, then added ones."""
     olds = [row for row in gap.old if row.start not in moves.to]
     news = [row for row in gap.new if row.start not in moves.origin]
     i = k = 0
@@ -165,7 +165,7 @@ def _until(rows: Sequence[Row], place: int, matched: Sequence[Row]) -> tuple[Seq
 
 
 def _runs(rows: Sequence[Row], moved: dict[int, Row]) -> Iterator[tuple[list[Row], Path | None]]:
-    """Each row alone; moved rows together while they are neighbours in the other version too."""
+    """Yield each row alone; moved rows together while they are neighbours in the other version too."""
     run: list[Row] = []
     for row in rows:
         there = moved.get(row.start)

@@ -47,7 +47,7 @@ class Match(NamedTuple):
 
 @dataclass
 class Reading:
-    """Reads bodies of rows, and counts what was compared in this diff."""
+    """Reads bodies of rows, and counts what this diff has compared."""
 
     read_old: Callable[[int, int], Sequence[Message]]
     read_new: Callable[[int, int], Sequence[Message]]
@@ -92,8 +92,8 @@ def _apply(rules: Sequence[Rule], old: Sequence[Row], new: Sequence[Row], readin
 
 
 def _same_pairs(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """As many pairs on both sides, which make the same calls in the same order: nothing was merged or split, so no content
-    needs to be read."""
+    """Match pair by pair if both sides have as many pairs, which make the same calls in the same order; else match
+    nothing. Then nothing was merged or split, so no content needs to be read."""
 
     def calls(rows: Sequence[Row]) -> list[tuple[str, ...]]:
         return [row.call_ids if row.is_pair else () for row in rows]
@@ -123,7 +123,8 @@ def _joined_runs(
     read_many: Callable[[Row], Sequence[Message]],
     read_few: Callable[[Row], Sequence[Message]],
 ) -> list[tuple[int, int, int]]:
-    """(start, stop, k): the rows `many[start:stop]` hold what `few[k]` holds. Sizes rule out most without reading."""
+    """Return (start, stop, k) if the rows `many[start:stop]` have the content of `few[k]`. Sizes rule out most without
+    reading."""
     runs: list[tuple[int, int, int]] = []
     if len(many) * len(few) > MOST_CELLS:
         return runs
@@ -147,7 +148,7 @@ def _joined_runs(
 
 
 def _stops_of_size(many: Sequence[Row], sizes: Sequence[int], first: int, one: Row) -> Iterator[int]:
-    """Where runs of two or more neighbours of one kind end that have about the size of `one`."""
+    """Yield the end of each run of two or more neighbours of one kind, from `first` on, that has about the size of `one`."""
     total, size = sizes[first], one.size
     if total > size or many[first].kind != one.kind:
         return
@@ -167,7 +168,8 @@ def _ids(rows: Sequence[Row]) -> list[str]:
 
 
 def _essence(rows: Sequence[Sequence[Message]]) -> tuple[str, tuple[object, ...]]:
-    """What a run of rows says, whatever its cut into messages and parts: words in order, then everything else."""
+    """Return the content of a run of rows, however it is split into messages and parts: words in order, then everything
+    else."""
     messages = [row[0] for row in rows] + [message for row in rows for message in row[1:]]
     texts = [part.text for message in messages for part in message.parts if isinstance(part, Text)]
     others = [part for message in messages for part in message.parts if not isinstance(part, Text)]
@@ -222,7 +224,7 @@ def _aligned(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Match]:
 
 
 def _same_kinds(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """One row became one row of its kind: an edit, whatever it says now."""
+    """Match one row to one row of the same kind, as an edit of it."""
     if len(old) != 1 or len(new) != 1 or old[0].kind != new[0].kind or old[0].is_summary != new[0].is_summary:
         return []
     return [Match(0, 1, 0, 1)]
@@ -288,7 +290,7 @@ def _summary_places(rows: Sequence[Row], replaced: Sequence[Row]) -> int:
 
 
 def _same_places(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """As many rows of the same kinds in the same order."""
+    """Match row by row if both sides have as many rows of the same kinds in the same order; else match nothing."""
     if [row.kind for row in old] != [row.kind for row in new]:
         return []
     return _one_by_one(len(old))

@@ -28,7 +28,7 @@ Change = Literal["same", "changed", "added", "removed"]
 
 
 class FieldChange(NamedTuple):
-    """A short value that changed; None where that side has none."""
+    """A short value that changed; None if that side has none."""
 
     name: str
     old: str | None
@@ -83,7 +83,7 @@ def compare_messages(
 def compare_apart(
     old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0
 ) -> tuple[MessageDiff, ...]:
-    """Nothing beside anything: for messages that gave way to others made from them, as a summary is."""
+    """Compare messages that were replaced by others made from them, such as a summary, without pairing any."""
     gone = [_message(message, None, old_start + i, None) for i, message in enumerate(old)]
     return (*gone, *(_message(None, message, None, new_start + k) for k, message in enumerate(new)))
 
@@ -91,7 +91,7 @@ def compare_apart(
 def compare_joined(
     old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0
 ) -> tuple[MessageDiff, ...]:
-    """As one message on both sides: for messages that were merged or split."""
+    """Compare messages that were merged or split, as if each side were one message."""
     diff = _message(_joined(old), _joined(new), old_start, new_start)
     return (diff,)
 
@@ -260,7 +260,8 @@ def _spelled(part: Part | None) -> dict[str, str]:
 
 
 def _facts(old: Part | None, new: Part | None) -> tuple[str, ...]:
-    """What files and images are, for they have no lines; empty lines for other parts."""
+    """Describe files and images before and after, since they have no lines to compare. Empty for other parts and if
+    nothing changed."""
 
     def files(part: Part | None) -> list[str]:
         media = part.media if isinstance(part, ToolResult) else (part,)
@@ -289,7 +290,7 @@ def compare_texts(old: str, new: str, *, json: bool) -> TextDiff:
 
 
 def written_out(text: str) -> str:
-    """JSON in lines; empty for what is no object or list, or would lose something by it."""
+    """Return JSON formatted in lines; empty for anything but an object or list, or if it would lose something."""
     if text.lstrip()[:1] not in ("{", "["):
         return ""
     try:

@@ -45,7 +45,7 @@ class Row:
 
 
 class Place(NamedTuple):
-    """Where a row lies: the messages `start:stop`, and what it is called."""
+    """The place of a row: its messages `start:stop`, and its path."""
 
     path: Path
     start: int
@@ -53,7 +53,7 @@ class Place(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """How much lies in a stretch of whole rows."""
+    """The number of messages and pairs and the size in bytes of a range of whole rows."""
 
     messages: int = 0
     pairs: int = 0
@@ -66,7 +66,7 @@ class Measure(NamedTuple):
 
 
 class Rows(Protocol):
-    """The rows of one version. Answers must not need the whole version where it is long."""
+    """The rows of one version. Answers must not need the whole version if it is long."""
 
     def __len__(self) -> int:
         """Number of messages."""
@@ -75,16 +75,16 @@ class Rows(Protocol):
         """First messages of the rows among the messages `start:stop`."""
 
     def span(self, message: int) -> tuple[int, int]:
-        """Start and stop of the row that holds this message."""
+        """Return start and stop of the row that contains this message."""
 
     def place(self, message: int) -> Place:
-        """Of the row that holds this message; nothing of its content is looked at."""
+        """Return the place of the row that contains this message, without reading any content."""
 
     def rows(self, start: int, stop: int) -> Sequence[Row]:
-        """The rows that hold any of the messages `start:stop`, in order."""
+        """Return the rows that contain any of the messages `start:stop`, in order."""
 
     def measure(self, start: int, stop: int) -> Measure:
-        """Of the messages `start:stop`, which begin and end where rows do."""
+        """Measure the messages `start:stop`, which begin and end at a row."""
 
 
 class ShapeRows:

@@ -1,4 +1,5 @@
-"""Writes a comparison of two chains as plain lines, for terminals and logs. Control characters of a transcript are shown, not sent."""
+"""Write a comparison of two chains as plain lines, for terminals and logs. Control characters of a transcript are shown
+as marks."""
 
 from __future__ import annotations
 
@@ -6,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 
 from chainviz.core.chain.messages import ToolCall
-from chainviz.core.diff.calls import answered_calls, argument_rows
+from chainviz.core.counts import count_text
+from chainviz.core.diff.calls import argument_rows, calls_of_one_side
 from chainviz.core.diff.chains import ChainDiff, FirstDifference, Group, Side
-from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
+from chainviz.core.diff.lines import DiffRow, Fold, Spans, TextDiff
 from chainviz.core.diff.messages import FieldChange, MessageDiff, PartDiff
-from chainviz.core.diff.runs.run_facts import RunFacts, fact_rows, outcome_rows, tool_rows
-from chainviz.core.diff.words import Spans
-from chainviz.core.terminal import visible
+from chainviz.core.diff.runs import RunFacts, fact_rows, outcome_rows, tool_rows
+from chainviz.core.errors import visible
 
 SIGNS = {
     "added": "+", "removed": "-", "changed": "~", "moved": ">", "merged": "&", "split": "/", "summarised": "*",
@@ -21,7 +22,7 @@ SIGNS = {
 
 
 def render(diff: ChainDiff, *, most_lines: int = 400) -> Iterator[str]:
-    """A head, then the groups; a text shows at most `most_lines` rows and says how many more there are."""
+    """Yield a head, then the groups; a text has at most `most_lines` rows, and a count of the rest."""
     before, after = diff.before, diff.after
     yield (
         f"{before.size:,} → {after.size:,} bytes, {before.messages:,} → {after.messages:,} messages, "
@@ -40,7 +41,7 @@ def render(diff: ChainDiff, *, most_lines: int = 400) -> Iterator[str]:
 
 
 def render_with_facts(diff: ChainDiff, one: RunFacts, other: RunFacts) -> Iterator[str]:
-    """Two chains side by side: the facts of both (≠ marks those that differ), where they begin to differ, and the groups."""
+    """Yield two chains side by side: the facts of both (≠ marks those that differ), the first difference, and the groups."""
     tools = ((f"calls of {name}", f"{a:,}", f"{b:,}") for name, a, b in tool_rows(one, other))
     rows = [("", "A", "B"), *fact_rows(one, other), *tools, *outcome_rows(one, other)]
     widths = [max(len(visible(row[i])) for row in rows) for i in range(2)]
@@ -62,14 +63,10 @@ def _first(first: FirstDifference) -> str:
 
 
 def unchanged(side: Side) -> str:
-    """`42 unchanged pairs · 118 bytes`, or messages where there is no pair."""
+    """Return `42 unchanged pairs · 118 bytes`, or messages if there is no pair."""
     pairs, messages, size = side.measure.pairs, side.measure.messages, side.measure.size
-    what = _count(pairs, "unchanged pair") if pairs else _count(messages, "unchanged message")
-    return f"{what} · {size:,} bytes · {_nodes(side)}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    what = count_text(pairs, "unchanged pair") if pairs else count_text(messages, "unchanged message")
+    return f"{what} · {count_text(size, 'byte')} · {_nodes(side)}"
 
 
 def _nodes(side: Side) -> str:
@@ -90,7 +87,7 @@ def _group(diff: ChainDiff, group: Group, most_lines: int) -> Iterator[str]:
     changed = [message for message in diff.messages(group) if message.kind != "same"]
     calls = diff.hidden_calls(group, changed)
     for message in changed:
-        yield from (line for call in answered_calls(message, calls) for line in _call(call))
+        yield from (line for call in calls_of_one_side(message, calls) for line in _call(call))
         if message.old is None and message.new is not None and message.new in diff.moved:
             yield f"    {message.role} message moved from {_row_of(diff, diff.moved[message.new])}"
         elif message.new is None and message.old in diff.moved_to:
@@ -100,16 +97,16 @@ def _group(diff: ChainDiff, group: Group, most_lines: int) -> Iterator[str]:
 
 
 def _call(call: ToolCall) -> Iterator[str]:
-    """What stands beside the result that answers it."""
+    """Yield the lines of a call, which are printed before the result that answers it."""
     rows, more = argument_rows(call)
     yield f"    call of {visible(call.name) or 'no name'}"
     yield from _unchanged(rows)
     if more:
-        yield f"          … {_count(more, 'more line')}"
+        yield f"          … {count_text(more, 'more line')}"
 
 
 def _row_of(diff: ChainDiff, place: int) -> str:
-    """The first row of the group that holds a message of the old chain."""
+    """Return the first row of the group that contains a message of the old chain."""
     return next(str(group.old.first) for group in diff.groups if group.old.start <= place < group.old.stop)
 
 
@@ -140,20 +137,20 @@ def _fields(fields: Iterable[FieldChange]) -> Iterator[str]:
 
 
 def _text(text: TextDiff, most_lines: int) -> Iterator[str]:
-    """Of a stretch of changed lines first the old ones, then the new ones."""
+    """Yield the lines of a text difference: in each changed range the old lines first, then the new ones."""
     if text.note:
         yield f"        note: {text.note}"
     rows = list(islice(text.rows(), most_lines + 1))
     for is_change, stretch in groupby(rows[:most_lines], lambda row: isinstance(row, DiffRow) and row.kind != "same"):
         yield from (_changed if is_change else _unchanged)(stretch)
     if len(rows) > most_lines:
-        yield f"        … and more: {text.counts[0]:,} lines removed, {text.counts[1]:,} added in all"
+        yield f"        … and more: {count_text(text.counts[0], 'line')} removed, {text.counts[1]:,} added in all"
 
 
 def _unchanged(rows: Iterable[DiffRow | Fold]) -> Iterator[str]:
     for row in rows:
         if isinstance(row, Fold):
-            yield f"          … {_count(row.lines, 'unchanged line')}"
+            yield f"          … {count_text(row.lines, 'unchanged line')}"
         else:
             yield f"          {_spans(row.old)}"
 
@@ -165,4 +162,4 @@ def _changed(rows: Iterable[DiffRow | Fold]) -> Iterator[str]:
 
 
 def _spans(spans: Spans) -> str:
-    return "".join(f"…[{span.skipped:,} characters]…" if span.skipped else visible(span.text) for span in spans)
+    return "".join(f"…[{count_text(span.skipped, 'character')}]…" if span.skipped else visible(span.text) for span in spans)

@@ -1,7 +1,8 @@
-"""Fragments and envelope back to the bytes of a document, streamed. What nobody touched comes out as it went in (DESIGN 4.1).
+"""Write fragments and envelope as the bytes of a document, streamed. Unchanged content keeps every byte.
 
-Fragments are cut into rising stretches of messages; inside a stretch they are sorted by ordinal, so the lines of
-messages that interleave in the file interleave again. Neighbouring fragments of one unit are joined to one unit.
+Fragments are cut into rising ranges of messages; inside a range they are sorted by ordinal, so the lines of messages
+that
+interleave in the file interleave again. Neighbouring fragments of one unit are joined to one unit.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.documents.document_context import between
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.scan import to_bytes
-from chainviz.core.documents.links import Linker, Links
 from chainviz.core.documents.units import CarriedSpan, Envelope, Pointer, Read, Span
-from chainviz.core.documents.written_lists import ListWriter, Piece, by_list, single, with_leads
+from chainviz.core.documents.written_lists import Linker, Links, ListWriter, Piece, by_list, single, with_leads
 
 _BREAK = re.compile(r"\s*[\r\n]\s*")
 
@@ -46,7 +46,8 @@ Join = Callable[[Sequence[Fragment]], str]
 
 @dataclass(frozen=True, slots=True)
 class UnitForm:
-    """What the units of a document are like. With links or a join of its own a format has no stretches among its sources."""
+    """The form of a document's units: where their blocks are, and how fragments are joined into one unit. A format with
+    links or its own join has no stretches among its sources."""
 
     blocks_at: Pointer = ()
     """Where in a unit the blocks lie; () where it is plain text."""
@@ -89,7 +90,7 @@ def units_of(sources: Iterable[tuple[Fragment, ...]], form: UnitForm) -> Iterato
 
 
 def _on_one_line(fragment: Source) -> Source:
-    """What is new in a JSON Lines file stays on its line; a bare line break in JSON is white space."""
+    """Put new text of a JSON Lines file on one line. A bare line break in JSON is white space, so the value stays the same."""
     if isinstance(fragment, Untouched) or fragment.start >= 0 or "\n" not in fragment.text:
         return fragment
     return replace(fragment, text=_BREAK.sub(" ", fragment.text))
@@ -146,7 +147,7 @@ def _joined(fragments: Iterator[Source], form: UnitForm) -> Iterator[Source]:
 
 
 def _belongs(fragment: Fragment, group: Sequence[Fragment], form: UnitForm) -> bool:
-    """Whether a fragment is of the same unit; a new result is written into the unit that holds its call."""
+    """Return True if a fragment belongs to the same unit; a new result is written into the unit of its call."""
     if fragment.ordinal == NEW and form.takes is not None:
         return form.takes(group, fragment)
     if fragment.blocks is None:
@@ -195,7 +196,8 @@ def with_items(text: str, blocks_at: Pointer, items: Sequence[str]) -> str:
 
 
 def own_blocks(fragment: Fragment, blocks_at: Pointer) -> Fragment:
-    """Without what other messages have in the same unit. A result in the block of its call has the index ~i."""
+    """Return the fragment without the blocks of other messages in the same unit. A result in the block of its call has
+    the index ~i."""
     if fragment.blocks is None:
         return fragment
     text = with_blocks(fragment.text, blocks_at, [place_of(index) for index in fragment.blocks])
@@ -265,7 +267,7 @@ def _carried(span: CarriedSpan, read: Read) -> Piece:
 
 
 def _shell(envelope: Envelope, value: str | None, read: Read) -> tuple[Iterable[bytes], Iterable[bytes]]:
-    """What lies before and behind the units, with the slot's value as it now is."""
+    """Return the bytes before and after the units, with the current value of the slot written into them."""
     region, content = envelope.region, envelope.content
     head, tail = Span(region.start, content.start), Span(content.end, region.end)
     if envelope.region == envelope.content == Span(0, 0) and not envelope.lines:
@@ -287,15 +289,15 @@ def _shell(envelope: Envelope, value: str | None, read: Read) -> tuple[Iterable[
 
 
 def _with_slot(span: Span, slot: Span, value: bytes, read: Read) -> bytes:
-    """A stretch of the document with the slot's value in it replaced, if it lies there."""
+    """Return a range of the document with the slot's value replaced, if the slot is in it."""
     if not span.start <= slot.start <= slot.end <= span.end:
         return read(span.start, span.end)
     return read(span.start, slot.start) + value + read(slot.end, span.end)
 
 
 def _one_slot(slots: list[Fragment], blocks_at: Pointer) -> str | None:
-    """The slot's new value. Several messages in one slot become one list of their blocks; a slot that is an object holds
-    its list where a unit does."""
+    """Return the slot's new value. Several messages in one slot become one list of their blocks; a slot that is an
+    object has its list where a unit does."""
     if len(slots) < 2:
         return slots[0].text if slots else None
     blocks: list[str] = []
@@ -333,8 +335,8 @@ def _pieces(span: Span, read: Read, size: int = 1 << 20) -> Iterator[bytes]:
 def whole_file(
     size: int, regions: Iterable[tuple[Span, Iterable[bytes]]], read: Read, rewrite: Rewrite | None = None
 ) -> Iterator[bytes]:
-    """The upload with each region replaced by its chain's current document, and what lies between them as it is or
-    rewritten. Regions do not overlap."""
+    """Yield the upload with each region replaced by its chain's current document, and the text between them unchanged
+    or rewritten. Regions do not overlap."""
     place = 0
     for region, document in (*sorted(regions, key=lambda item: item[0].start), (Span(size, size), ())):
         gap = _pieces(Span(place, region.start), read)

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chainviz.core.chain.surroundings import Rewrite
-from chainviz.core.chain.unread import Unread
+from chainviz.core.chain.surroundings import Rewrite, Unread
 from chainviz.core.documents.json.scan import to_bytes
 from chainviz.core.documents.units import LIST_STEP, CarriedSpan, Envelope, Read, Span
 from chainviz.core.documents.wrapped.unwrap import wrapping_of
@@ -23,7 +22,7 @@ _STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
 
 @dataclass(frozen=True, slots=True)
 class DocumentContext:
-    """The surroundings of a chain that a document holds."""
+    """The surroundings of a chain in a document."""
 
     envelope: Envelope
     read: Read
@@ -109,7 +108,7 @@ def in_memory(envelope: Envelope, shell: bytes) -> DocumentContext:
 
 
 def stretches_between(regions: Iterable[Span], size: int, read: Read) -> tuple[Span, ...]:
-    """What lies between the documents of a file of `size` bytes, without what is only white space and commas."""
+    """Return the ranges between the documents of a file of `size` bytes, except those of only white space and commas."""
     found, place = [], 0
     for region in (*sorted(regions, key=lambda region: region.start), Span(size, size)):
         if region.start > place and read(place, region.start).strip(b" \t\r\n,[]"):
@@ -146,7 +145,7 @@ class _Writer:
         )
 
     def _stretch(self, start: int, end: int, slot: Span | None) -> Span | None:
-        """Writes a stretch and says where the slot lies now, if it lies in it."""
+        """Write a range. Return the new position of the slot if the slot is in it, else None."""
         if slot is None or not start <= slot.start <= slot.end <= end:
             self._piece(start, end)
             return None
@@ -164,8 +163,8 @@ class _Writer:
         return replace(unit, start=start, end=len(self.shell))
 
     def compare(self, span: Span) -> None:
-        """Notes whether the text of a span would change; the writer of the file writes it. Where JSON was taken out of a
-        file, that is the text of the whole file."""
+        """Record whether the text of a span would change; the writer of the file writes it. If JSON was extracted from
+        a file, that is the text of the whole file."""
         text = self._read(span.start, span.end)
         self._changed(wrapping_of(text) or text)
 
@@ -184,7 +183,7 @@ class _Writer:
 
 
 def _list_before(unit: CarriedSpan) -> int:
-    """The list that ends where the piece begins; -1 where it is a carried unit of a list."""
+    """Return the list that ends where the piece begins; -1 if the piece is a carried unit of a list."""
     return unit.ordinal // LIST_STEP if (unit.ordinal + 1) % LIST_STEP == 0 else -1
 
 

@@ -109,7 +109,7 @@ class SequenceReader:
                 return
 
     def _place_beside(self, pointer: Pointer) -> Span | None:
-        """Where a value beside the lists lies."""
+        """Return the span of a value outside the lists, or None if there is no such value."""
         around = self.found.around
         singles = {item.start for item in self.found.lists if item.single}
         # what a list left out is an empty list or string; a message left out is null
@@ -126,7 +126,7 @@ class SequenceReader:
         return None
 
     def _between(self) -> Iterator[CarriedSpan]:
-        """What lies before each list but the first."""
+        """Yield the text before each list but the first."""
         for number in range(1, len(self._bounds)):
             start, end = self._bounds[number - 1].end, self._bounds[number].start
             yield CarriedSpan(number * LIST_STEP - 1, 0, start, end)

@@ -14,13 +14,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from chainviz.core.documents.compressed import MAX_DECOMPRESSED, compression_of, decompressed_file
-from chainviz.core.documents.eval_archive import EVAL, MAGIC, unpacked
-from chainviz.core.documents.wrapped.kinds import MOST
+from chainviz.core.documents.packed_files import (
+    EVAL,
+    MAGIC,
+    MAX_DECOMPRESSED,
+    compression_of,
+    decompressed_file,
+    unpacked,
+)
+from chainviz.core.documents.wrapped.kinds import MOST, STREAMED
 from chainviz.core.documents.wrapped.unwrap import HEAD, WRAPPED, may_be_wrapped, read_wrapped
 from chainviz.core.errors import DocumentError
 
 CHUNK = 1 << 20
+BEGINNING = 1 << 16
+"""Bytes that stay in memory."""
+DATABASE_MAGIC = b"SQLite format 3\x00"
 _BOM = "\ufeff".encode()
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """Bytes inside a character; all others begin one."""
@@ -39,7 +48,6 @@ _BINARY = (
     (MAGIC, "a zip archive"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (b"SQLite format 3\x00", "an SQLite database"),
 )
 
 
@@ -49,6 +57,8 @@ class Source:
     names: tuple[str, ...] = ()
     """Of the documents that were taken out of it."""
     notice: str = ""
+    is_joined = False
+    """Answers that were streamed are read as if they had not been, so the text lacks their chunks."""
     """What a person should know of how it was read, a sentence."""
 
     def __init__(self, file: IO[bytes], size: int, *, encoding: str, original_size: int, sha256: str | None) -> None:
@@ -57,7 +67,9 @@ class Source:
         self.encoding = encoding
         self.original_size = original_size
         self._sha256 = sha256
-        self.bom = self.read(0, 3) == _BOM
+        self._beginning = b""
+        self._beginning = self.read(0, min(size, BEGINNING))
+        self.bom = self._beginning.startswith(_BOM)
         self._counted = (len(_BOM) if self.bom else 0, 1, 1)
 
     def __enter__(self) -> Source:
@@ -70,6 +82,8 @@ class Source:
         self._file.close()
 
     def read(self, start: int, end: int) -> bytes:
+        if min(end, self.size) <= len(self._beginning):
+            return self._beginning[start:end]  # each format looks at it
         self._file.seek(start)
         return self._file.read(max(0, end - start))
 
@@ -84,7 +98,7 @@ class Source:
 
     @property
     def text_encoding(self) -> str:
-        """Of the documents in it: those that were taken out of something are UTF-8."""
+        """The encoding of the documents in the file. Documents that were extracted from an archive are UTF-8."""
         return "utf-8" if self.is_archive else self.encoding
 
     @property
@@ -93,7 +107,7 @@ class Source:
 
     @cached_property
     def sha256(self) -> str:
-        """Of the bytes as they were uploaded, not of their UTF-8 form."""
+        """The SHA-256 of the bytes as they were uploaded, not of their UTF-8 form."""
         if self._sha256 is not None:
             return self._sha256
         digest = hashlib.sha256()
@@ -119,8 +133,11 @@ class Source:
 def open_source(origin: Path | str | bytes, most: int = MAX_DECOMPRESSED) -> Source:
     """Open a file or bytes; DocumentError, in a sentence, where the bytes cannot be a transcript.
 
-    A compressed file opens as the file inside it, which has at most `most` bytes.
+    A compressed file opens as the file inside it, which has at most `most` bytes, and a database of an agent as the JSON of its
+    sessions; a path such as `opencode.db#ses_1` means one of them.
     """
+    if isinstance(origin, Path) and "#" in origin.name and (source := _session_at(origin)):
+        return source
     file: IO[bytes]
     if isinstance(origin, bytes):
         file = tempfile.SpooledTemporaryFile(max_size=1 << 26)  # noqa: SIM115
@@ -133,14 +150,14 @@ def open_source(origin: Path | str | bytes, most: int = MAX_DECOMPRESSED) -> Sou
         except (OSError, ValueError) as error:  # the second: a name that no file can have
             raise DocumentError(f"{origin} cannot be opened: {getattr(error, 'strerror', None) or error}.") from None
     try:
-        return _inside(file, most) or _as_utf8(file, size)
+        return _inside(file, most) or _in_database(file, origin, most) or _as_utf8(file, size)
     except BaseException:
         file.close()
         raise
 
 
 def _inside(file: IO[bytes], most: int) -> Source | None:
-    """The file inside a compressed one; None where it is not compressed."""
+    """Return the file inside a compressed one; None if it is not compressed."""
     file.seek(0)
     compression = compression_of(file.read(4))
     if compression is None:
@@ -157,6 +174,43 @@ def _inside(file: IO[bytes], most: int) -> Source | None:
     return source
 
 
+def _in_database(file: IO[bytes], origin: Path | str | bytes, most: int) -> Source | None:
+    """The sessions of an agent's database; None for any other file."""
+    file.seek(0)
+    if file.read(len(DATABASE_MAGIC)) != DATABASE_MAGIC:
+        return None
+    from chainviz.core.databases.text import database_text  # loads sqlite3, which most files do without
+
+    with tempfile.NamedTemporaryFile(prefix="chainviz-", suffix=".db") as copy:
+        if isinstance(origin, bytes):
+            copy.write(origin)
+            copy.flush()
+        text = database_text(Path(copy.name if isinstance(origin, bytes) else origin), most)
+    file.close()
+    return _session_text(text, "its sessions were")
+
+
+def _session_at(address: Path) -> Source | None:
+    """One session of a database; None for the path of a file."""
+    from chainviz.core.databases.text import session_at, session_text
+
+    session = session_at(address)
+    return _session_text(session_text(*session), "the session was") if session else None
+
+
+def _session_text(text: tuple[IO[bytes], str], said: str) -> Source:
+    file, label = text
+    source = Source(file, file.tell(), encoding="utf-8", original_size=file.tell(), sha256=None)
+    source.notice = f"This is a database of {label}: {said} read as its export writes them, and chainviz keeps that JSON."
+    return source
+
+
+def _tail(file: IO[bytes], size: int) -> bytes:
+    """Return the end of a file, as far as it is not in the head; the file is read from there."""
+    file.seek(max(HEAD, size - HEAD))
+    return file.read(HEAD)
+
+
 def _as_utf8(file: IO[bytes], size: int) -> Source:
     file.seek(0)
     head = file.read(4096)
@@ -167,9 +221,10 @@ def _as_utf8(file: IO[bytes], size: int) -> Source:
     if encoding == "utf-8":
         _refuse_binary(head)
         file.seek(0)
-        if size <= MOST and may_be_wrapped(file.read(HEAD)) and (found := read_wrapped(file)):
+        if size <= MOST and may_be_wrapped(file.read(HEAD), _tail(file, size)) and (found := read_wrapped(file)):
             source = _unpacked(file, size, found[0], WRAPPED)
             source.names, source.notice = tuple(name for name, _ in found[1].documents), found[1].notice
+            source.is_joined = found[1].kind == STREAMED
             return source
         return Source(file, size, encoding=encoding, original_size=size, sha256=None)
     converted: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=1 << 24)  # noqa: SIM115

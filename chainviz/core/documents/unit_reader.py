@@ -1,7 +1,8 @@
-"""One list of a source, split into units as it is read: a window slides, nothing but the current units is in memory.
+"""Split one list of a source into units while it is read: a window slides, nothing but the current units is in memory.
 
-Broken lines of a JSON Lines file are kept as carried units with a warning; a broken list is a DocumentError that says
-how many messages before the fault are whole, and with `salvage` the rest of the file is kept behind them as it is.
+Broken lines of a JSON Lines file are kept as carried units with a warning; a broken list is a DocumentError with the
+number
+of complete messages before the fault, and with `salvage` the rest of the file is kept unchanged behind them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class UnitReader:
     def __init__(
         self, source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False, shell: bool = True
     ) -> None:
-        """`slots` is where the slot may lie, from the region; where the document has none, the first is written."""
+        """Set up a reader. `slots` are the pointers at which the slot may be, from the region; if the document has
+        none, the first is written."""
         self.source = source
         self.found = found
         self.warnings: list[str] = list(found.warnings)
@@ -109,7 +111,7 @@ class UnitReader:
         yield Unit(0, "", text, text, start)
 
     def _read_slot(self) -> Iterator[Unit]:
-        """The shell around the list must be JSON too; the slot, if there is one, comes first."""
+        """Read the slot, which comes first if there is one. The shell around the list must be JSON too."""
         region, found = self.found.region, self.found
         if found.single or not self._has_shell or region.end - region.start - (found.end - found.start) > MAX_SHELL:
             return
@@ -153,7 +155,7 @@ class UnitReader:
         self._report(self.found.region.start)
 
     def _whole_messages(self) -> int:
-        """How many units could be kept although something after or around them is broken."""
+        """Count the units that could be kept in spite of a fault behind or around them."""
         reader = UnitReader(self.source, self.found, salvage=True)
         return sum(1 for _ in reader)
 
@@ -265,13 +267,13 @@ class UnitReader:
             self.warn(start, "a second value is on the same line")
 
     def _carry_broken(self, unit: Unit, what: str, place: int) -> None:
-        """`place`: the offset of what is wrong."""
+        """Carry a broken line, with a warning. `place`: the offset of the fault."""
         del self._odd.seen[:]
         self.warn(place, f"{what}; the line is kept as it is, outside the chain")
         self.carry(unit)
 
     def _line_end(self, window: Window, begin: int, keep: int) -> tuple[int, int]:
-        """Where the broken line begins now and where it ends, its line break left out."""
+        """Return the start and end of the broken line in the window, without its line break. Reads on until the line ends."""
         while True:
             found = _LINE_END.match(window.text, begin)
             end = found.end() if found else begin

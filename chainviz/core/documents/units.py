@@ -1,16 +1,17 @@
-"""The pieces of a document: units in file order, the envelope around them, and where a message list lies (DESIGN 4.1).
+"""The pieces of a document: units in file order, the envelope around them, and the places of message lists.
 
 All offsets are bytes of the upload as UTF-8 (a UTF-16 upload is kept as UTF-8 and written back in its own encoding).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from chainviz.core.chain.messages import Fragment
-from chainviz.core.chain.unread import Unread
+from chainviz.core.chain.surroundings import Unread, unread_from, unread_rows
 
 Read = Callable[[int, int], bytes]
 """The bytes of the upload from the first offset to the second."""
@@ -30,8 +31,11 @@ class Unit:
     """Byte offset of `text`; the lead lies just before it."""
 
     def fragment(self, blocks: tuple[int, ...] | None = None) -> Fragment:
-        """As a message's source; with `blocks` only those of its content."""
-        return Fragment(self.ordinal, self.lead, self.text, blocks, self.start)
+        """Return the unit as a message's source; with `blocks` only those blocks of its content."""
+        fragment = Fragment(self.ordinal, self.lead, self.text, blocks, self.start)
+        if type(self.value) in (dict, list):
+            object.__setattr__(fragment, "value", self.value)
+        return fragment
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,8 @@ class ListSpan:
 
 @dataclass(frozen=True, slots=True)
 class CarriedSpan:
-    """A carried unit: a line or element that is no message, or what lies between two lists of a chain; it is written
-    back in place."""
+    """A carried unit: a line or element that is not a message, or text between two lists of a chain; it is written back
+    in place."""
 
     ordinal: int
     lead: int
@@ -90,7 +94,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Everything of a chain's document that is no message, as places in the upload."""
+    """Everything in a chain's document except its messages, as places in the upload."""
 
     region: Span
     """The chain's own document: the file, the line, or the object in a container that holds the list."""
@@ -135,13 +139,15 @@ class Tree:
     """"" where the nodes are the messages."""
     path: Callable[[dict[str, Any]], Sequence[str]]
     """The ids of the nodes that make up the chain, in chain order, of the object that holds the tree."""
+    parent: str = "parent"
+    """The member of a node that names the one it follows."""
     copy: str = ""
     """The member of that object in which a list repeats the chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextMember:
-    """A member of a document that may hold one message as a plain string."""
+    """A member of a document that may be one message as a plain string."""
 
     key: str
     beside: tuple[str, ...]
@@ -149,7 +155,7 @@ class TextMember:
 
     @property
     def name(self) -> str:
-        """What a sequence calls it: a list under the same key is another thing."""
+        """The name of this member in a sequence; it differs from that of a list under the same key."""
         return f"{self.key} as text"
 
 
@@ -169,7 +175,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class FoundList:
-    """A list of messages: where it lies, and enough of it to tell its format."""
+    """A list of messages: its place, and enough of it to detect its format."""
 
     pointer: Pointer
     title: str
@@ -202,7 +208,7 @@ class FoundList:
 
     @property
     def around(self) -> tuple[Span, ...]:
-        """What of the region lies beside the lists."""
+        """The ranges of the region outside the lists."""
         taken = sorted((each.string or Span(each.start, each.end) for each in self.lists), key=lambda span: span.start)
         taken = taken or [Span(self.start, self.end)]
         starts = (self.region.start, *(span.end for span in taken))
@@ -211,3 +217,37 @@ class FoundList:
 
 EMPTY_ENVELOPE = Envelope(Span(0, 0), Span(0, 0), (), lead=",\n  ", first_lead="\n  ")
 """A chain that no upload holds: it is written as a bare list."""
+
+
+def to_json(envelope: Envelope) -> str:
+    values = asdict(envelope)
+    values["carried"] = _from_spans(envelope.carried)
+    values["unread"] = unread_rows(envelope.unread)
+    if envelope.lists is not None:
+        values["lists"]["spelled"] = _from_spans(envelope.lists.spelled)
+    return json.dumps(values, separators=(",", ":"))
+
+
+def from_json(text: str) -> Envelope:
+    values: dict[str, Any] = json.loads(text)
+    for key in ("region", "content", "slot"):
+        values[key] = Span(**values[key]) if values[key] is not None else None
+    if values.get("home") is not None:
+        values["home"] = tuple(Span(**span) for span in values["home"])
+    for key in ("pointer", "inside", "warnings"):
+        values[key] = tuple(values[key])
+    values.pop("not_understood", None)  # sentences, as earlier releases stored it
+    values["unread"] = unread_from(values.get("unread", ()))
+    values["carried"] = _to_spans(values["carried"])
+    if values.get("lists") is not None:
+        spelled = _to_spans(values["lists"].pop("spelled"))
+        values["lists"] = Lists(**{key: tuple(items) for key, items in values["lists"].items()}, spelled=spelled)
+    return Envelope(**values)
+
+
+def _from_spans(spans: tuple[CarriedSpan, ...]) -> list[list[int]]:
+    return [[span.ordinal, span.lead, span.start, span.end, *([1] if span.is_aside else [])] for span in spans]
+
+
+def _to_spans(items: list[list[int]]) -> tuple[CarriedSpan, ...]:
+    return tuple(CarriedSpan(ordinal, lead, start, end, bool(aside)) for ordinal, lead, start, end, *aside in items)

@@ -12,8 +12,8 @@ from contextlib import closing, suppress
 from itertools import zip_longest
 from typing import IO
 
-from chainviz.core.documents.eval_archive import EVAL, MARK, repacked, unpacked
 from chainviz.core.documents.json.scan import Window, skip_space, skip_value
+from chainviz.core.documents.packed_files import EVAL, MARK, repacked, unpacked
 from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.documents.units import Span
 from chainviz.core.documents.wrapped.unwrap import WRAPPED, is_as_read, write_documents
@@ -59,7 +59,7 @@ def _packed(chunks: Iterable[bytes], is_of: IsOf, pack: Pack) -> Iterator[bytes]
 
 
 def _take_archive(text: IO[bytes], archive: IO[bytes]) -> int:
-    """Copies the kept ZIP out of the text, as far as it is one; returns where in the text it ends."""
+    """Copy the kept ZIP out of the text; return its end in the text."""
     end = text.seek(len(MARK))
     while chunk := text.read(CHUNK):
         content, quote, _ = chunk.partition(b'"')

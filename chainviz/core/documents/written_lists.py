@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
 from chainviz.core.chain.messages import NEW, Fragment
+from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.quoted import quoted, unquoted
 from chainviz.core.documents.json.scan import to_bytes
 from chainviz.core.documents.units import LIST_STEP, Envelope, Lists, Read
@@ -16,7 +18,7 @@ _NOWHERE = -10
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One unit, or some that lie behind one another in the upload."""
+    """One unit, or several that follow each other in the upload."""
 
     ordinal: int
     last: int
@@ -29,7 +31,7 @@ class Piece:
 
 
 def with_leads(envelope: Envelope, pieces: Iterable[Piece], number: int = 0) -> Iterator[tuple[str, Piece]]:
-    """Each unit of a list with its separator: its own where its place is unchanged, else one that fits the new place."""
+    """Yield each unit of a list with its separator: its own if its place is unchanged, else one that fits the new place."""
     before: int | None = None
     for piece in pieces:
         stays = piece.ordinal >= 0 and piece.ordinal - 1 == (number * LIST_STEP - 1 if before is None else before)
@@ -93,7 +95,7 @@ def by_list(sources: Iterable[tuple[Part, ...]], lists: Lists) -> Iterator[tuple
 
 
 class ListWriter:
-    """Writes the units of a chain in several lists, with what lies between the lists."""
+    """Writes the units of a chain in several lists, with the text between the lists."""
 
     def __init__(self, envelope: Envelope, lists: Lists, read: Read) -> None:
         self._envelope = envelope
@@ -122,7 +124,7 @@ class ListWriter:
         return single(units) if number in self._lists.singles else units
 
     def _quoted(self, lead: str, piece: Piece) -> bytes:
-        """The unit inside a string: as the upload spells it where it is unchanged."""
+        """Return the unit inside a string, in the spelling of the upload if it is unchanged."""
         content = b"".join(piece.content)
         if piece.is_carried:
             return to_bytes(lead) + content
@@ -133,3 +135,110 @@ class ListWriter:
             return spelled
         model = spelled or b"".join(self._read(each.start, each.end) for each in self._lists.spelled[:1])
         return to_bytes(quoted(unit.decode("utf-8", "surrogateescape"), ascii_only=model.isascii()))
+
+
+# Units that name the unit they follow, as a Claude Code line names its parent: renamed where an edit separated them.
+# A line whose parent is gone follows the line before it; a new or moved line follows the one before it too, and what
+# followed that one follows the new line. Everything else keeps its parent, so branches of a session stay branches.
+# Lines of other branches change only where what they follow did.
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Names of the members for a unit's id, the id of its parent, the mark of a side chain, and the id of the first
+    unit that a compaction kept. `shares`: a new unit where branches part is in all of them."""
+
+    own: str
+    parent: str
+    aside: str
+    kept: str = ""
+    shares: bool = True
+
+
+def uuid_of(text: str) -> str:
+    """An id in the shape of a UUID that depends on `text` alone."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32]))
+
+
+class Linker:
+    """Takes the units in the order in which they are written, one at a time."""
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+        self._written: set[str] = set()
+        self._before = self._highest = NEW
+        self._has_gaps = False
+        self._anchors: dict[bool, str] = {}
+        self._latest_of: dict[bool, str] = {}
+        """Ids of the last unit that keeps its place, and of the last one: in side chains (True) and elsewhere."""
+        self._heirs: dict[tuple[bool, str], str] = {}
+        """The last new unit after one that keeps its place: what followed that one, in each branch, follows this one."""
+        self._instead: dict[str, str] = {}
+        """What is followed now in place of a unit that is gone."""
+
+    def linked(self, ordinal: int, text: str) -> str:
+        own, parent, is_linked, aside = self._ids(text)
+        anchor, latest = self._anchors.get(aside, ""), self._latest_of.get(aside, "")
+        stands = self._stands(ordinal)
+        if is_linked:
+            if not stands:
+                if ordinal == NEW or own in self._written:
+                    own = uuid_of(f"{latest} {own}")
+                    text = json_edit.replace_at(text, (self._links.own,), json_edit.quote(own))
+                text = self._after(latest, text)
+                self._heirs[aside, anchor] = own
+            elif heir := self._heir(aside, parent):
+                text = self._after(heir, text)
+            elif self._is_gone(parent) and (latest or not aside):
+                self._instead[parent] = latest
+                text = self._after(latest, text)
+            self._latest_of[aside] = own
+            self._anchors[aside] = own if stands else anchor
+        self._written.add(own)
+        return text
+
+    def beside(self, ordinal: int, text: str) -> str:
+        """Return a unit of another branch, linked to the replacement of a unit that was removed."""
+        self._stands(ordinal)
+        own, parent, is_linked, aside = self._ids(text)
+        heir = self._heirs.get((aside, parent)) if parent and self._links.shares else None
+        if is_linked and heir:
+            text = self._after(heir, text)
+        elif is_linked and self._is_gone(parent) and not aside:
+            text = self._after(self._instead.get(parent, self._latest_of.get(aside, "")), text)
+        self._written.add(own)
+        return text
+
+    def _stands(self, ordinal: int) -> bool:
+        """Whether a unit keeps its place."""
+        stands = ordinal > self._highest
+        self._has_gaps = self._has_gaps or ordinal != self._before + 1
+        self._before, self._highest = ordinal, max(ordinal, self._highest)
+        return stands
+
+    def _is_gone(self, parent: str) -> bool:
+        return bool(parent) and self._has_gaps and parent not in self._written
+
+    def _heir(self, aside: bool, parent: str) -> str:
+        """Return the unit that takes the place of a parent. A unit without a parent begins the chain, or continues it
+        behind a compaction."""
+        key = aside, parent
+        return self._heirs.get(key, "") if parent else self._heirs.pop(key, "")
+
+    def _after(self, latest: str, text: str) -> str:
+        parent = json_edit.quote(latest) if latest else "null"
+        return json_edit.replace_at(text, (self._links.parent,), parent)
+
+    def _ids(self, text: str) -> tuple[str, str, bool, bool]:
+        """A unit's own id and its parent's, "" for none; whether it has a parent, and whether it is of a side chain."""
+        links = self._links
+        try:
+            value = json_edit.parse(text)
+        except (ValueError, RecursionError):
+            value = None
+        if type(value) is not dict or not isinstance(value.get(links.own), str):
+            return "", "", False, False
+        parent = value.get(links.parent)
+        aside = value.get(links.aside) is True
+        return value[links.own], parent if isinstance(parent, str) else "", links.parent in value, aside

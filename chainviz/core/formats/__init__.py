@@ -10,107 +10,75 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chainviz.core.dialects.streams.anthropic import ANTHROPIC
-from chainviz.core.dialects.streams.bedrock import BEDROCK
-from chainviz.core.dialects.streams.cohere import COHERE, COHERE_V1
-from chainviz.core.dialects.streams.gemini import GEMINI, INTERACTIONS
-from chainviz.core.dialects.streams.ollama import OLLAMA
-from chainviz.core.dialects.streams.openai import CHAT, MISTRAL, RESPONSES
 from chainviz.core.documents.detection.recognition import Recognition
 from chainviz.core.documents.units import Sample
+from chainviz.core.documents.wrapped import kinds
 from chainviz.core.errors import DocumentError
-from chainviz.core.formats.agents.acp_updates import ACPUpdates
-from chainviz.core.formats.agents.aider import Aider
-from chainviz.core.formats.agents.amp import Amp
-from chainviz.core.formats.agents.antigravity import Antigravity
+from chainviz.core.formats.agents.acp_and_grok import ACPUpdates, GrokBuild, GrokStream
+from chainviz.core.formats.agents.aider_and_specstory import Aider, SpecStory
+from chainviz.core.formats.agents.amp_and_droid import Amp, DroidSession, DroidStream
+from chainviz.core.formats.agents.antigravity_and_windsurf import Antigravity, Windsurf
 from chainviz.core.formats.agents.claude_code import ClaudeCode
-from chainviz.core.formats.agents.codex_exec import CodexExec
-from chainviz.core.formats.agents.codex_rollout import CodexRollout
-from chainviz.core.formats.agents.continue_dev import ContinueDev
-from chainviz.core.formats.agents.copilot_chat import CopilotChat
+from chainviz.core.formats.agents.codex import CodexExec, CodexRollout
 from chainviz.core.formats.agents.copilot_cli import CopilotCLI
+from chainviz.core.formats.agents.crush_and_cursor import Crush, Cursor
 from chainviz.core.formats.agents.cursor_agent import CursorAgent
 from chainviz.core.formats.agents.cursor_stream import CursorStream
 from chainviz.core.formats.agents.deepseek_harness import DeepSeekHarness
-from chainviz.core.formats.agents.droid_session import DroidSession
-from chainviz.core.formats.agents.droid_stream import DroidStream
+from chainviz.core.formats.agents.gemini_cli.qwen_code import QwenCode
 from chainviz.core.formats.agents.gemini_cli.session import GeminiCLI
 from chainviz.core.formats.agents.goose import Goose
-from chainviz.core.formats.agents.grok_build import GrokBuild
-from chainviz.core.formats.agents.grok_stream import GrokStream
 from chainviz.core.formats.agents.hermes import Hermes
-from chainviz.core.formats.agents.kimi_cli import KimiCLI
-from chainviz.core.formats.agents.kimi_code.session import KimiCode
+from chainviz.core.formats.agents.kimi import KimiCLI, KimiCode
 from chainviz.core.formats.agents.kiro import KiroChat, KiroConversation, KiroSession
-from chainviz.core.formats.agents.opencode import Opencode
-from chainviz.core.formats.agents.pi_messages import PiEvents, PiMessages
-from chainviz.core.formats.agents.pi_session import PiSession
-from chainviz.core.formats.agents.posit_assistant import PositAssistant
-from chainviz.core.formats.agents.qwen_code import QwenCode
-from chainviz.core.formats.agents.specstory import SpecStory
-from chainviz.core.formats.agents.vscode_chat_log import VSCodeChatLog
-from chainviz.core.formats.agents.windsurf import Windsurf
+from chainviz.core.formats.agents.opencode import Opencode, OpencodeEvents
+from chainviz.core.formats.agents.pi import PiEvents, PiMessages, PiSession
+from chainviz.core.formats.agents.vscode_chat import ContinueDev, CopilotChat, VSCodeChatLog
 from chainviz.core.formats.agents.zed import Zed
-from chainviz.core.formats.chats.ai_studio import AIStudio
-from chainviz.core.formats.chats.chatgpt import ChatGPT
-from chainviz.core.formats.chats.claude_ai import ClaudeAI
-from chainviz.core.formats.chats.deepseek_export import DeepSeekExport
-from chainviz.core.formats.chats.few_shot import FewShot
-from chainviz.core.formats.chats.hf_chat import HFChat
-from chainviz.core.formats.chats.librechat import LibreChat
-from chainviz.core.formats.chats.lm_studio import LMStudio
+from chainviz.core.formats.chats.account_exports import AIStudio, ChatGPT, ClaudeAI, DeepSeekExport
+from chainviz.core.formats.chats.chat_apps import LibreChat, LMStudio, SillyTavern
 from chainviz.core.formats.chats.open_webui import OpenWebUI
-from chainviz.core.formats.chats.role_text import RoleText
-from chainviz.core.formats.chats.sharegpt import ShareGPT
-from chainviz.core.formats.chats.silly_tavern import SillyTavern
+from chainviz.core.formats.chats.plain_text import FewShot, Raw, RoleText
+from chainviz.core.formats.chats.sharegpt_and_hugging_face import HFChat, ShareGPT
 from chainviz.core.formats.contract import Format, refusal
 from chainviz.core.formats.frameworks.agentscope import AgentScope, AgentScopeSession
-from chainviz.core.formats.frameworks.autogen import AutoGen
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
-from chainviz.core.formats.frameworks.google_adk import GoogleADK
-from chainviz.core.formats.frameworks.google_adk_eval import GoogleADKEval
-from chainviz.core.formats.frameworks.haystack import Haystack
+from chainviz.core.formats.frameworks.google_adk import GoogleADK, GoogleADKEval
+from chainviz.core.formats.frameworks.haystack_letta_llamaindex_smolagents import (
+    Haystack,
+    Letta,
+    LlamaIndex,
+    Smolagents,
+)
 from chainviz.core.formats.frameworks.langchain import LangChain
 from chainviz.core.formats.frameworks.langchaingo import LangchainGo
-from chainviz.core.formats.frameworks.letta import Letta
-from chainviz.core.formats.frameworks.llamaindex import LlamaIndex
-from chainviz.core.formats.frameworks.mastra import Mastra
+from chainviz.core.formats.frameworks.microsoft import AutoGen, SemanticKernel
 from chainviz.core.formats.frameworks.openhands import OpenHands
 from chainviz.core.formats.frameworks.pydantic_ai import PydanticAI
-from chainviz.core.formats.frameworks.semantic_kernel import SemanticKernel
-from chainviz.core.formats.frameworks.smolagents import Smolagents
-from chainviz.core.formats.frameworks.swe_agent import SWEAgent
-from chainviz.core.formats.frameworks.swe_agent_web import SWEAgentWeb
-from chainviz.core.formats.frameworks.swe_agent_yaml import SWEAgentYAML
-from chainviz.core.formats.frameworks.vercel_model import VercelModel
-from chainviz.core.formats.frameworks.vercel_ui import VercelUI
+from chainviz.core.formats.frameworks.react_log import ReactLog
+from chainviz.core.formats.frameworks.swe_agent import SWEAgent, SWEAgentWeb, SWEAgentYAML
+from chainviz.core.formats.frameworks.vercel_model import PositAssistant, VercelModel
+from chainviz.core.formats.frameworks.vercel_ui import Mastra, VercelUI
 from chainviz.core.formats.neutral import Neutral
-from chainviz.core.formats.raw import Raw
-from chainviz.core.formats.react_log import ReactLog
-from chainviz.core.formats.stream import Stream
-from chainviz.core.formats.traces.atif import ATIF
-from chainviz.core.formats.traces.hf_traces import HFTraces
+from chainviz.core.formats.streamed_logs import streamed_logs
+from chainviz.core.formats.streams import Stream
+from chainviz.core.formats.traces.atif_and_hugging_face import ATIF, HFTraces
 from chainviz.core.formats.traces.inspect_log import Inspect
-from chainviz.core.formats.traces.langfuse import Langfuse
-from chainviz.core.formats.traces.langsmith import LangSmith
-from chainviz.core.formats.traces.openinference import OpenInference
-from chainviz.core.formats.traces.openinference_messages import OpenInferenceMessages
-from chainviz.core.formats.traces.openllmetry import OpenLLMetry
-from chainviz.core.formats.traces.otel_events import OTelEvents
-from chainviz.core.formats.traces.otel_genai import OTelGenAI
-from chainviz.core.formats.traces.vercel_spans import VercelSpans
-from chainviz.core.formats.vendors.anthropic import Anthropic
-from chainviz.core.formats.vendors.bedrock_converse import BedrockConverse
-from chainviz.core.formats.vendors.cohere import Cohere
-from chainviz.core.formats.vendors.cohere_v1 import CohereV1
-from chainviz.core.formats.vendors.gemini import Gemini
-from chainviz.core.formats.vendors.gemini_interactions import GeminiInteractions
+from chainviz.core.formats.traces.langfuse_and_langsmith import Langfuse, LangSmith
+from chainviz.core.formats.traces.otel import OTelEvents, OTelGenAI
+from chainviz.core.formats.traces.spans import OpenInference, OpenInferenceMessages, OpenLLMetry, VercelSpans
+from chainviz.core.formats.vendors.anthropic.messages import ANTHROPIC, Anthropic
+from chainviz.core.formats.vendors.bedrock.converse import BEDROCK, BedrockConverse
+from chainviz.core.formats.vendors.cohere import COHERE, COHERE_V1, Cohere, CohereV1
+from chainviz.core.formats.vendors.google.gemini import Gemini
+from chainviz.core.formats.vendors.google.interactions import GeminiInteractions
+from chainviz.core.formats.vendors.google.stream import GEMINI, INTERACTIONS
 from chainviz.core.formats.vendors.mistral import Mistral
-from chainviz.core.formats.vendors.ollama import Ollama
-from chainviz.core.formats.vendors.openai_chat import OpenAIChat
-from chainviz.core.formats.vendors.openai_realtime import OpenAIRealtime
-from chainviz.core.formats.vendors.openai_responses import OpenAIResponses
-from chainviz.core.formats.vendors.openai_thread import OpenAIThread
+from chainviz.core.formats.vendors.ollama.chat import OLLAMA, Ollama
+from chainviz.core.formats.vendors.openai.chat import OpenAIChat
+from chainviz.core.formats.vendors.openai.responses import OpenAIResponses
+from chainviz.core.formats.vendors.openai.threads_and_realtime import OpenAIRealtime, OpenAIThread
+from chainviz.core.formats.vendors.openai_form.stream import CHAT, MISTRAL, RESPONSES
 
 FORMATS: tuple[Format, ...] = (
     OpenAIChat(),
@@ -152,6 +120,9 @@ FORMATS: tuple[Format, ...] = (
     AgentScope(),
     AgentScopeSession(),
     Opencode(),
+    OpencodeEvents(),
+    Crush(),
+    Cursor(),
     GeminiCLI(),
     Goose(),
     Zed(),
@@ -221,12 +192,14 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
+kinds.kinds_of_formats = (streamed_logs(tuple(each.chunks for each in FORMATS if isinstance(each, Stream))),)
+
 WRITTEN: tuple[Format, ...] = tuple(format for format in FORMATS if format.writes)
 """What a chain can be converted to."""
 
 
 def read_only(name: str) -> str:
-    """Why a chain in this format cannot be changed; "" where it can."""
+    """Return the reason why a chain in this format cannot be changed; "" if it can."""
     format = get_format(name)
     return "" if format.writes else refusal(format)
 
@@ -256,7 +229,7 @@ def format_label(name: str) -> str:
 
 
 def recognition_of(formats: Sequence[Format]) -> Recognition:
-    """How messages of any of the formats are recognised."""
+    """Return the recognition of messages of any of the formats."""
 
     def is_message(value: object) -> bool:
         return any(format.is_message(value) for format in formats)

@@ -1,20 +1,59 @@
-"""What a format is: provider document to messages and back, one file a format."""
+"""The contract of a format: how its documents are recognised, read and written, and what its API accepts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from chainviz.core.chain.messages import Fragment, Message
 from chainviz.core.documents.assemble import Join, UnitForm
 from chainviz.core.documents.detection.recognition import Keys
-from chainviz.core.documents.links import Links
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, TextMember, Tree, Unit
-from chainviz.core.formats.accepts import Accepts
+from chainviz.core.documents.written_lists import Links
 from chainviz.core.formats.requests.form import RequestForm
+
+IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
+PDF = "application/pdf"
+DOCUMENTS = frozenset(
+    (PDF, "text/plain", "text/csv", "text/html", "text/markdown", "application/msword", "application/vnd.ms-excel",
+     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+)  # fmt: skip
+
+
+class _Any:
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+ANY: Container[str] = _Any()
+
+
+@dataclass(frozen=True, slots=True)
+class Accepts:
+    """The parts that an API accepts from another provider's messages. Each part that is not declared here becomes text, or
+    is left out, when a message moves into a format of the API (crossing.py)."""
+
+    kinds: Container[str] = frozenset()
+    """Kinds of opaque parts that are its own; only messages of another format of the same API bring them."""
+    images: Container[str] = IMAGES
+    """Media types of pictures that carry their bytes."""
+    addresses: Container[str] = frozenset(("http", "https"))
+    """Schemes of the addresses of pictures."""
+    reasoning: bool = False
+    """Reasoning without a signature of its own."""
+    files: Container[str] = frozenset()
+    """Media types of files, besides those of pictures."""
+    media_of_model: bool = False
+    """An AI message may hold pictures and files."""
+    media_in_results: bool = True
+    """A tool result may hold pictures; else they follow the results in a message of the user."""
+    free_form_calls: bool = False
+    """The arguments of a call may be plain text (OpenAI's custom tools)."""
+
 
 COMPACT_SUMMARY = "compact summary"
 """The label of the message that stands for all before it."""
@@ -22,7 +61,7 @@ COMPACT_SUMMARY = "compact summary"
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the document writes, for what is new in it."""
+    """The style of a document, for new content in it."""
 
     near: str = ""
     """Source text of the nearest message of the same role; "" where there is none."""
@@ -57,7 +96,7 @@ class Format(Protocol):
     """Other spellings of the slot's key, which documents keep."""
 
     def slots_of(self, inside: Pointer) -> Sequence[Pointer]:
-        """Where the slot of the list at `inside` may lie, both from the region."""
+        """Return where the slot of the list at `inside` may be; both pointers start at the region."""
         keys = (self.slot_key, *self.slot_aliases) if self.slot_key and inside else ()
         return tuple((*inside[:-1], key) for key in keys)
 
@@ -111,8 +150,8 @@ class Format(Protocol):
     carries_parts: bool = False
     """Parts of any other format are kept as they are."""
 
-    packs: bool = True
-    """A tool message may hold several results; else each has a message of its own."""
+    packs: bool = False
+    """A tool message may contain several results; otherwise each result is written as a message of its own."""
 
     names_results: bool = False
     """A result names the function that was called; one that does not gets the name of its call when it moves here."""
@@ -202,10 +241,11 @@ class Format(Protocol):
         return ()
 
     def confidence(self, sample: Sample) -> float:
-        """0 (cannot be) to 1 (certain)."""
+        """Return 0 (cannot be) to 1 (certain); one message that no other format has makes a format nearly certain."""
+        return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
-        """Messages with their source fragments and part origins, in chain order; a Unit that comes back is carried."""
+        """Yield messages with their source fragments and part origins, in chain order. Units that are yielded are carried."""
 
     def message(self, role: str, source: tuple[Fragment, ...]) -> Message:
         """The message again from its stored fragments alone, equal to what `read` gave."""
@@ -230,7 +270,7 @@ class Format(Protocol):
         return ()
 
     def losses(self, message: Message) -> tuple[str, ...]:
-        """What the format has no place for when `message` is written without source, a sentence each."""
+        """Return a sentence for each thing that is lost when `message` is written without source."""
 
 
 def unit_form(format: Format) -> UnitForm:
@@ -238,7 +278,7 @@ def unit_form(format: Format) -> UnitForm:
 
 
 def refusal(format: Format) -> str:
-    """Why nothing is written into a document of a format that is read only."""
+    """Return the reason why nothing is written into a document of a read-only format."""
     return f"{format.label} is read-only: convert the chain to another format, then change that."
 
 

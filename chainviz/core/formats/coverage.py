@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
-from chainviz.core.chain.calls.arguments import is_json
+from chainviz.core.chain.arguments import is_json
 from chainviz.core.chain.messages import (
     AI,
     HUMAN,
@@ -32,18 +35,18 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
+    is_known,
 )  # fmt: skip
-from chainviz.core.chain.part_types import is_known
-from chainviz.core.chain.unread import MOST_NAMES, MOST_PLACES, Unread, UnreadKind, UnreadPlace
-from chainviz.core.dialects.members import string_of
-from chainviz.core.dialects.patching import data_url, encode_base64
+from chainviz.core.chain.surroundings import MOST_NAMES, MOST_PLACES, Unread, UnreadKind, UnreadPlace
+from chainviz.core.dialects.values import data_url, encode_base64, string_of
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import LIST_STEP, Unit
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.known_fields import KNOWN_FIELDS
+from chainviz.core.formats.misspelt_names import misspelt_names
 
 ROLES = frozenset((SYSTEM, HUMAN, AI, TOOL))
+ROLE_WORDS = frozenset(("system", "developer", "user", "human", "assistant", "ai", "model", "tool", "function"))
 READ_KINDS = frozenset(
     ("text", "input_text", "output_text", "tool_use", "tool_result", "tool_call", "tool-call", "tool-result", "tool_response",
      "toolCall", "toolResult", "toolUse", "functionCall", "functionResponse", "function_call", "function_call_output",
@@ -54,15 +57,23 @@ CONTENT_FIELDS = frozenset(("text", "content", "contents", "parts", "arguments",
 """Names under which formats keep what is said or called."""
 ARGUMENTS = ("arguments", "args", "input", "parameters")
 """Names under which formats keep the arguments of a call."""
+INSTRUCTIONS = frozenset((
+    "system", "systemInstruction", "system_instruction", "system_prompt", "systemPrompt", "system_message", "instructions",
+    "developer_instructions", "base_instructions", "user_instructions", "preamble",
+))  # fmt: skip
+MISSPELT = 0.85
+"""How much a misspelt name of instructions is like the right one."""
+_ABOUT = re.compile(r"(?:id|hash|version|name|type|length|tokens|path|file|mode)$", re.IGNORECASE)
+"""How the name of a field ends that tells about instructions and does not hold them."""
 STRANGE = 0.25
 """The weight of an unknown record beside a message."""
 LEAST = 4
 """Characters of a shown text by which a longer text is recognised that contains it, as where a format splits one."""
 
 
-def is_fully_read(message: Message, format: Format) -> bool:
-    """Whether the parts of a message show everything that its units hold. Of a unit that it shares with other messages only its own
-    parts are judged."""
+def is_shown(message: Message, format: Format) -> bool:
+    """Return True if the parts of a message show all content of its units, whatever its role. In a unit that it shares
+    with other messages only its own parts are judged."""
     if not message.source:
         return True
     coverage = Coverage(format)
@@ -71,7 +82,8 @@ def is_fully_read(message: Message, format: Format) -> bool:
             with suppress(ValueError, RecursionError):
                 coverage.expect(Unit(fragment.ordinal, "", fragment.text, json_edit.parse(fragment.text), -1))
     coverage.show(message)
-    return not coverage.unread and _is_known(message, format)
+    is_known = all(is_known_part(part, format) for part in message.parts)
+    return is_known and all(each.kind == "role" for each in coverage.unread)
 
 
 def _is_known(message: Message, format: Format) -> bool:
@@ -80,7 +92,7 @@ def _is_known(message: Message, format: Format) -> bool:
 
 
 def is_known_part(part: Part, format: Format) -> bool:
-    """Whether a part was read, or is of a type that its format carries as it is."""
+    """Return True if a part was read, or is of a type that its format carries unchanged."""
     if not isinstance(part, Opaque):
         return True
     return format.is_known_kind(part.kind) or (part.kind not in READ_KINDS and is_known(part.kind))
@@ -122,7 +134,10 @@ class Coverage:
         """The unit is no message of the chain. `is_aside`: it was not given to the format, as a line of another branch."""
         self._waiting.pop(unit.ordinal, None)
         value = unit.value
-        if unit.ordinal == SLOT or self._format.is_carried(value):
+        if unit.ordinal == SLOT:
+            return
+        if self._format.is_carried(value):
+            self._add_misspelt(value, unit)
             return
         if self._format.is_message(value) and (is_aside or next(_unseen(value, (), self._known(value)), None) is None):
             return
@@ -137,21 +152,23 @@ class Coverage:
             return
         is_shared = any(fragment.blocks is not None for fragment in message.source)
         self._read += len(units)
-        self._judge(message, units or [again[0].unit])
-        shown, is_hollow = _Shown(message), _is_hollow(message)
+        if message.role not in ROLES or any(isinstance(part, Opaque) for part in message.parts):
+            self._judge(message, (units or [again[0].unit])[0])
+        shown, is_hollow = _PartTexts(message), _is_hollow(message)
         for left in again:
             left.fields = [each for each in left.fields if each[1] not in shown]
             left.is_hollow |= is_hollow
         for unit in units:
             value = self._format.spoken(unit.value)
-            fields = [each for each in _unseen(value, shown, self._known(value)) if each[2] or is_hollow or is_shared]
+            misspelt = self._add_misspelt(value, unit)
+            unseen = (each for each in _unseen(value, shown, self._known(value)) if each[0] not in misspelt)
+            fields = [each for each in unseen if each[2] or is_hollow or is_shared]
             if fields:
                 weight = 0.5 if _shows_something(message) else 1.0
                 self._left[unit.ordinal] = _Leftover(unit, fields, is_hollow, weight)
 
-    def _judge(self, message: Message, units: list[Unit]) -> None:
+    def _judge(self, message: Message, unit: Unit) -> None:
         """Notes an unknown role and unknown parts of a message."""
-        unit = units[0]
         if not _is_known(message, self._format):
             self._lacking[unit.ordinal] = 0.5 if _shows_something(message) else 1.0
         is_known_role = message.role in ROLES or message.role in self._format.known_roles
@@ -161,8 +178,15 @@ class Coverage:
             if isinstance(part, Opaque) and not is_known_part(part, self._format) and (is_known_role or part.kind != message.role):
                 self._add("part", part.kind, unit)
 
+    def _add_misspelt(self, value: object, unit: Unit) -> Sequence[str]:
+        found = misspelt_names(value, self._format, self._known(value))
+        names = tuple(name for name in found if ("part", name) not in self._counts)
+        for name in names:
+            self._add("field", name, unit)
+        return names
+
     def _known(self, value: object) -> Container[str]:
-        return KNOWN_FIELDS.union(self._format.carried_in(value))
+        return _with_known(self._format.carried_in(value))
 
     def _add(self, kind: UnreadKind, name: str, unit: Unit) -> None:
         key = (kind, name)
@@ -189,8 +213,8 @@ class Coverage:
 
     @property
     def share_read(self) -> float:
-        """How much of the units is fully read so far, from 0 to 1. An unknown record weighs less than a message that is not fully
-        read: it may be about something else than the conversation."""
+        """The share of the units that is fully read so far, from 0 to 1. An unknown record weighs less than a message
+        that is not fully read: it may not belong to the conversation."""
         self._settle_fields()
         whole = self._read + STRANGE * self._strange
         return (self._read - sum(self._lacking.values())) / whole if whole else 1.0
@@ -199,6 +223,11 @@ class Coverage:
     def unread(self) -> tuple[Unread, ...]:
         self._settle()
         return tuple(Unread(*key, self._counts[key], tuple(places)) for key, places in self._found.items())
+
+
+@lru_cache(maxsize=256)
+def _with_known(carried: frozenset[str]) -> frozenset[str]:
+    return KNOWN_FIELDS | carried
 
 
 @dataclass(slots=True)
@@ -212,11 +241,12 @@ class _Leftover:
     """How much of the unit is not read, from 0 to 1."""
 
 
-class _Shown:
+class _PartTexts:
     """The texts that the parts of a message show."""
 
     def __init__(self, message: Message) -> None:
-        self._texts = {text for part in message.parts for text in _texts_of(part) if text}
+        self._texts = set(chain.from_iterable(map(_texts_of, message.parts)))
+        self._texts.discard("")
         media = (*message.parts, *(each for part in message.parts if isinstance(part, ToolResult) for each in part.media))
         self._has_binary = any(isinstance(part, Binary) for part in media)
         self._inner: set[str] | None = None
@@ -236,24 +266,24 @@ class _Shown:
         return text[:1] in ("{", "[") and is_json(text) and all(leaf in self._texts | self._inner for leaf in _json_leaves(text))
 
 
-def _texts_of(part: Part) -> Iterator[str]:
+def _texts_of(part: Part) -> tuple[str, ...]:
     if isinstance(part, Text):
-        yield part.text
-    elif isinstance(part, Thinking):
-        yield from (part.content, part.signature)
-    elif isinstance(part, ToolCall):
-        yield from (part.arguments, part.name, part.id, part.type)
-    elif isinstance(part, ToolResult):
-        yield from (part.content, part.name, part.call_id, *(text for media in part.media for text in _texts_of(media)))
-    elif isinstance(part, Image):
-        yield part.url
-    elif isinstance(part, Binary):
-        yield from (encode_base64(part.content), data_url(part.mime, part.content))
-    elif isinstance(part, Opaque):
-        yield part.text
-    reasoning = getattr(part, "reasoning", None)
-    if isinstance(reasoning, Reasoning):
-        yield from (reasoning.content, reasoning.signature)
+        return (part.text, *_thought(part.reasoning))
+    if isinstance(part, ToolResult):
+        return (part.content, part.name, part.call_id, *chain.from_iterable(map(_texts_of, part.media)))
+    if isinstance(part, ToolCall):
+        return (part.arguments, part.name, part.id, part.type, *_thought(part.reasoning))
+    if isinstance(part, Thinking):
+        return (part.content, part.signature)
+    if isinstance(part, Image):
+        return (part.url,)
+    if isinstance(part, Binary):
+        return (encode_base64(part.content), data_url(part.mime, part.content))
+    return (part.text,)
+
+
+def _thought(reasoning: Reasoning | None) -> tuple[str, ...]:
+    return () if reasoning is None else (reasoning.content, reasoning.signature)
 
 
 def _json_leaves(text: str) -> Iterator[str]:
@@ -282,31 +312,45 @@ def _lacks(part: Part) -> bool:
 
 
 def _unseen(value: Any, shown: Container[str], known: Container[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yields each text and number of a decoded value that is not shown, with the name of its field, and whether it reads as prose.
-    Fields with known names are passed over; a text under the name of a content counts as prose."""
+    """Yield each text and number of a decoded value that is not shown, with the name of its field, and whether it reads
+    as prose.
+    Fields with known names are skipped; a text under the name of a content counts as prose.
+    """
     stack: list[tuple[str, Any]] = [("", value)]
     while stack:
         key, value = stack.pop()
         kind = type(value)
         if kind is dict:
             yield from _unseen_of_block(value, shown, known)
-            stack += [(name, inner) for name, inner in value.items() if name not in known]
+            stack += [(name, inner) for name, inner in value.items() if inner is not None and name not in known]
         elif kind is list:
             stack += [(key, inner) for inner in value]
-        elif kind is str and value and value not in shown:
-            yield key, value, key in CONTENT_FIELDS or _is_prose(value)
+        elif kind is str and value and (value not in shown or _is_misspelt_role(key, value)):
+            yield key, value, key in CONTENT_FIELDS or _is_prose(value) or _is_misspelt_role(key, value)
         elif kind in (int, float) and str(value) not in shown:
             yield key, str(value), False
+
+
+@lru_cache(maxsize=4096)
+def is_misspelt_instruction(key: str) -> bool:
+    """Whether a field is called nearly as one with instructions."""
+    if key in INSTRUCTIONS or _ABOUT.search(key):
+        return False
+    return any(SequenceMatcher(None, key, known).ratio() >= MISSPELT for known in INSTRUCTIONS)
+
+
+def _is_misspelt_role(key: str, value: str) -> bool:
+    return value in ROLE_WORDS and 0.75 <= SequenceMatcher(None, key.lower(), "role").ratio() < 1
 
 
 def _unseen_of_block(block: dict[str, Any], shown: Container[str], known: Container[str]) -> Iterator[tuple[str, str, bool]]:
     """Yields the name of a call that is not shown, and short texts in unknown fields of a block of reasoning, such as its signature."""
     function = block.get("function")
-    inner = function if isinstance(function, dict) else block
-    name = string_of(inner, "name")
-    if name and name not in shown and any(key in inner for key in ARGUMENTS):
+    inner = function if type(function) is dict else block
+    name = inner.get("name")
+    if type(name) is str and name and any(key in inner for key in ARGUMENTS) and name not in shown:
         yield "name", name, True
-    if string_of(block, "type") in ("thinking", "reasoning"):
+    if block.get("type") in ("thinking", "reasoning"):
         for key, value in block.items():
             if isinstance(value, str) and value and key not in known and value not in shown:
                 yield key, value, True
@@ -328,3 +372,37 @@ def _type_of(value: Any) -> str:
         if name := string_of(value, key):
             return name
     return ""
+
+
+# The texts of these fields need not be shown: ids, times, models, counts, settings.
+
+
+KNOWN_FIELDS = frozenset(
+    # what a record is, and whose
+    ("type", "role", "from", "kind", "object", "$type", "lc", "name", "author", "sender", "senderName", "recipient", "username", "userType",
+     "status", "phase", "mode", "priority", "audience", "originator", "origin", "requestor", "content_type", "contentType",
+     "mime_type", "mimeType", "mediaType", "media_type", "format", "detail", "category", "block_type", "part_kind", "message_type",
+     "modality", "boundary", "visibility",
+     # ids
+     "id", "_id", "uuid", "parentId", "parent_id", "parentID", "parentUuid", "sessionId", "session_id", "sessionID", "thread_id",
+     "threadId", "run_id", "trace_id", "span_id", "traceId", "spanId", "messageId", "message_id", "messageID", "parentMessageId",
+     "conversationId", "conversation_id", "requestId", "request_id", "responseId", "response_id", "item_id", "event_id", "agent_id",
+     "agentId", "invocation_id", "identifier", "turn_id", "step_id", "stepIdentifier", "group_id", "user_id", "provider_response_id",
+     "sourceId", "bridgeSessionId",
+     # times
+     "timestamp", "timestamp_", "created", "created_at", "createdAt", "updated", "updated_at", "updatedAt", "create_time",
+     "createTime", "update_time", "inserted_at", "date", "time", "timeUnixNano", "start_timestamp", "started_at", "completed_at",
+     "creation_timestamp",
+     "expires_at", "ts", "send_date", "duration", "duration_ms", "elapsed",
+     # which model, and what it cost
+     "model", "model_name", "modelName", "model_id", "modelId", "modelID", "model_slug", "model_provider", "modelVersion", "provider",
+     "providerId", "providerID", "provider_id", "provider_name", "providerName", "api", "system_fingerprint", "service_tier", "usage",
+     "usageMetadata", "usage_metadata", "tokens", "token_usage", "token_count", "cost", "metrics", "logprobs", "temperature",
+     "top_p", "max_tokens", "index", "seed", "cache_control", "cachePoint", "ttl", "speed", "effort",
+     # how it ended
+     "finish_reason", "finishReason", "stop_reason", "stopReason", "stop_sequence", "finish", "finish_details", "end_turn", "exit_code",
+     "stats", "last_agent_message",
+     # where
+     "cwd", "gitBranch", "version", "hostname", "slug", "permissionMode", "entrypoint", "tools", "tool_choice", "config",
+     "safetyRatings", "safety_ratings", "annotations", "citations", "citationMetadata", "groundingMetadata")
+)  # fmt: skip

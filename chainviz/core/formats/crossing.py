@@ -31,11 +31,10 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )
 from chainviz.core.chain.reasoning import FAKE_SIGNATURE
-from chainviz.core.dialects.patching import image_of, is_object, split_data_url
+from chainviz.core.dialects.values import image_of, is_object, split_data_url
 from chainviz.core.documents.json.edit import dump, parse
-from chainviz.core.formats.accepts import Accepts
-from chainviz.core.formats.contract import Format
-from chainviz.core.pictures import named_by_content, noted
+from chainviz.core.formats.contract import Accepts, Format
+from chainviz.core.pictures import noted, with_true_type
 
 What = Literal["part", "reasoning", "signature", "media", "free-form-call", "role"]
 
@@ -78,7 +77,7 @@ class Route:
 
     @property
     def is_within_api(self) -> bool:
-        """Whether both formats hold what the same API sends and takes."""
+        """Whether both formats contain what the same API sends and accepts."""
         if self.source is None:
             return False
         return self.source.name == self.target.name or bool(self.target.api and self.source.api == self.target.api)
@@ -91,7 +90,7 @@ class Crossed:
 
 
 def crossed(route: Route, message: Message) -> Crossed:
-    """Return the message as the target may hold it, with what it loses. Applied again it changes nothing."""
+    """Return the message in the form of the target, with its losses. Applied again it changes nothing."""
     if route.target is route.source:
         return Crossed(message)
     role, losses = message.role, []
@@ -116,7 +115,7 @@ def _is_known(target: Format, part: Part) -> bool:
 
 
 def _passed(target: Format, role: str, part: Part) -> Iterator[Part]:
-    """The parts that stand for this one in the target."""
+    """Yield the parts that replace this one in the target."""
     accepts = target.accepts
     match part:
         case Opaque():
@@ -130,7 +129,7 @@ def _passed(target: Format, role: str, part: Part) -> Iterator[Part]:
             elif accepts.reasoning and part.content:
                 yield part if _keeps(target, part.signature) else replace(part, signature="", redacted=False)
         case Text() | ToolCall():
-            yield from _said_or_called(target, part)
+            yield from _text_or_call(target, part)
         case ToolResult():
             yield part if accepts is None else _result(accepts, part)
         case _:
@@ -138,11 +137,11 @@ def _passed(target: Format, role: str, part: Part) -> Iterator[Part]:
 
 
 def _keeps(target: Format, signature: str) -> bool:
-    """A mark that stands for a missing signature is nobody's secret; Gemini's API knows it."""
+    """Return True for the mark of a missing signature too, which Gemini's API accepts from everybody."""
     return not signature or (signature == FAKE_SIGNATURE and target.api == "gemini")
 
 
-def _said_or_called(target: Format, part: Text | ToolCall) -> Iterator[Text | ToolCall]:
+def _text_or_call(target: Format, part: Text | ToolCall) -> Iterator[Text | ToolCall]:
     accepts = target.accepts
     if accepts is None:
         yield part
@@ -170,7 +169,7 @@ def _media(accepts: Accepts, role: str, part: Image | Binary) -> Image | Binary 
         return part if image_of(part).url.partition("://")[0].lower() in accepts.addresses else None
     if split[0] in accepts.images:
         return part
-    named = named_by_content(image_of(part))
+    named = with_true_type(image_of(part))
     return named if named != part and _media(accepts, role, named) else None
 
 
@@ -233,7 +232,7 @@ def _note_for(losses: Sequence[Loss]) -> tuple[Text]:
 
 
 def with_media_behind(format: Format, messages: Iterable[Message]) -> Iterator[Message]:
-    """Yield the messages with the pictures of results in a user message behind them, for APIs whose results hold text only."""
+    """Yield the messages with the images of results in a user message behind them, for APIs whose results are text only."""
     if format.accepts is None or format.accepts.media_in_results:
         yield from messages
         return

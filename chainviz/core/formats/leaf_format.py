@@ -1,4 +1,5 @@
-"""Formats that say where each part and each of its values lies in a unit: reading, reading again and writing follow from it."""
+"""Formats that give the position of each part and each of its values in a unit. Reading, reading again and writing
+follow from it."""
 
 from __future__ import annotations
 
@@ -7,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import NEW, TOOL, Fragment, Message, Part, Role
-from chainviz.core.dialects import leaves
-from chainviz.core.dialects.leaves import Host, Located, Writer
-from chainviz.core.dialects.patching import Speller, matched
+from chainviz.core.dialects import leaf
+from chainviz.core.dialects.leaf import Host, Located, Writer
+from chainviz.core.dialects.values import Speller, matched
 from chainviz.core.documents.assemble import own_blocks
 from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.edit import value_of
 from chainviz.core.documents.units import Pointer, Unit
 from chainviz.core.formats.contract import Format, Style
 
@@ -40,7 +42,7 @@ class LeafFormat(Format):
         raise NotImplementedError
 
     def elements(self, part: Part, host: Host, speller: Speller) -> list[str]:
-        """A part that the document does not hold yet, as JSON elements; none where it has no place."""
+        """Return a new part as JSON elements; none if it has no place."""
         raise NotImplementedError
 
     def skeleton(self, message: Message, style: Style, speller: Speller) -> str:
@@ -48,7 +50,7 @@ class LeafFormat(Format):
         raise NotImplementedError
 
     def with_role(self, text: str, role: Role, speller: Speller) -> str | None:
-        """The unit as one of another role; None where it must be rewritten."""
+        """Return the unit with another role; None if it must be rewritten."""
         return None
 
     def role_label(self, value: Any, role: Role) -> str:
@@ -66,14 +68,14 @@ class LeafFormat(Format):
                 yield self._message(run, [(unit.fragment(run[1]), unit.value)])
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        values = [json_edit.parse(fragment.text) for fragment in source]
+        values = [value_of(fragment) for fragment in source]
         if source[0].blocks is None:
             role = next((run[0] for run in self.runs(values[0])), role)
         return self._message((role, source[0].blocks), list(zip(source, values, strict=True)))
 
     def _message(self, run: Run, source: Sequence[tuple[Fragment, Any]]) -> Message:
         located = [each for found in self.locate_all([(one.text, value) for one, value in source], run) for each in found]
-        parts = [each.part for each in leaves.numbered(located)]
+        parts = [each.part for each in leaf.numbered(located)]
         first, last = source[0][1], source[-1][1]
         fragments = tuple(fragment for fragment, _ in source)
         return Message(run[0], tuple(parts), source=fragments, label=self.role_label(first, run[0]), note=self.note(last))
@@ -94,12 +96,12 @@ class LeafFormat(Format):
 
     def _new(self, message: Message, style: Style) -> Fragment:
         speller = Speller(style.near, style.ascii)
-        parts = message.parts if self.packs or message.role != TOOL else (leaves.one_result(message.parts),)
+        parts = message.parts if self.packs or message.role != TOOL else (leaf.one_result(message.parts),)
         bare = replace(message, parts=tuple(replace(part, origin=-1) for part in parts))
         text = self.skeleton(bare, style, speller)
         located = self.locate(json_edit.parse(text), text, (message.role, None))
         if not (len(located) == 1 and not located[0].place):
-            text = leaves.patched(text, (), bare.parts, Writer(self, message.role, speller))
+            text = leaf.patched(text, (), bare.parts, Writer(self, message.role, speller))
         is_half = self.halves and message.role == TOOL
         return Fragment(NEW, "", text, tuple(~index for index in range(self._count(text))) if is_half else None)
 
@@ -108,9 +110,10 @@ class LeafFormat(Format):
         return len(json_edit.load_array(raw)) if raw.startswith("[") else 1
 
     def _patched(self, message: Message, old: Message, style: Style) -> tuple[Fragment, ...]:
-        """A new part joins the unit of the part before it; a unit that loses its last part goes, unless it is the only one."""
+        """Write changes. A new part joins the unit of the part before it; a unit that loses its last part is removed,
+        unless it is the only one."""
         owned = [own_blocks(fragment, self.blocks_at) for fragment in message.source]
-        located = self.locate_all([(each.text, json_edit.parse(each.text)) for each in owned], (old.role, owned[0].blocks))
+        located = self.locate_all([(each.text, value_of(each)) for each in owned], (old.role, owned[0].blocks))
         starts = [sum(map(len, located[:place])) for place in range(len(located))]
         shares: list[list[Part]] = [[] for _ in located]
         home = next((place for place, parts in enumerate(located) if parts), 0)
@@ -132,10 +135,10 @@ class LeafFormat(Format):
     def _with_parts(
         self, fragment: Fragment, own: Fragment, parts: Sequence[Located], share: Sequence[Part], writer: Writer
     ) -> Fragment:
-        old = [each.part for each in leaves.numbered(parts)]
+        old = [each.part for each in leaf.numbered(parts)]
         if list(share) == old and [part.origin for part in share] == list(range(len(old))):
             return fragment
-        text = leaves.patched(own.text, parts, share, writer)
+        text = leaf.patched(own.text, parts, share, writer)
         blocks = own.blocks
         if blocks is not None:
             places = range(self._count(text))
@@ -149,7 +152,7 @@ def is_half(blocks: tuple[int, ...] | None) -> bool:
 
 
 def near_value(style: Style) -> Any:
-    """The unit whose shape a new one takes; None where there is none."""
+    """Return the unit whose shape a new one takes; None if there is none."""
     return json_edit.parse(style.near) if style.near else None
 
 

@@ -28,10 +28,8 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.members import string_of
-from chainviz.core.dialects.parts_list import ElementWriter, patched_parts
-from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object
-from chainviz.core.dialects.whole_units import has_role, read_again, read_units
+from chainviz.core.dialects.units import ElementWriter, has_role, patched_parts, read_again, read_units
+from chainviz.core.dialects.values import Speller, decode_base64, encode_base64, is_object, string_of
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import Format, Style
@@ -48,6 +46,7 @@ class Neutral(Format):
     label = "chainviz JSON"
     carries_parts = True
     tested_with = "this version"
+    packs = True
     blocks_at = _AT
     user_tools = True
     hints = ("role", "parts")
@@ -208,7 +207,7 @@ def _element(part: Part, speller: Speller) -> str:
 
 
 def _stays(item: dict[str, Any]) -> bool:
-    """Whether a part of another format may stand among ours: it names its type as ours do, and none of ours."""
+    """Return True if a part of another format may be among ours: it has a type, and none of ours."""
     kind = string_of(item, "type")
     return bool(kind) and kind not in _OWN - {"cache_control"} and not isinstance(item.get(kind), dict)
 

@@ -1,28 +1,33 @@
-"""Which chains a file holds and which formats each may be in. Web, command line and Python API all ask here."""
+"""Decide which chains a file contains and in which formats each can be read. Web, command line and Python API all use this."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chainviz.core.dialects.members import string_of
+from chainviz.core.chain.surroundings import MOST_PLACES, Unread, UnreadPlace
+from chainviz.core.dialects.api_errors import what_came_instead
+from chainviz.core.dialects.values import string_of
 from chainviz.core.documents.detection.detect import Survey, empty_list, survey
+from chainviz.core.documents.detection.json_lines import is_json
+from chainviz.core.documents.detection.recognition import SNIFF, peek
 from chainviz.core.documents.json.scan import fault_in
 from chainviz.core.documents.source import Source
-from chainviz.core.documents.units import FoundList
+from chainviz.core.documents.units import FoundList, Pointer
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import FORMATS, RECOGNITION, detect, get_format, recognition_of
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.reader import read_chain
-from chainviz.core.formats.stream import Stream
-from chainviz.core.formats.understanding import reads_nothing, share_read
-from chainviz.core.formats.unread_fields import unread_fields
-from chainviz.core.formats.unsupported import refuse_kind, refuse_without_answer
+from chainviz.core.formats.reader import read_chain, reads_nothing, share_read, unread_fields
+from chainviz.core.formats.streams import Stream, events, is_sse
 
 LIKELY = 0.25
 """Below this the best format is none: the list is not offered."""
 SURE, AHEAD = 0.5, 0.05
 """Nobody is asked where the best format is sure and ahead of the next by so much …"""
+LOOKED_AT = 1 << 26
+"""Bytes of a file whose lines are looked at."""
 LOOKED_INTO = 100
 """Lists of a file whose first messages are read, to see what their format leaves out."""
 FAR_AHEAD = 0.3
@@ -47,11 +52,11 @@ class Offer:
     """Lists of the same file with earlier states of the chain, the oldest first, that are taken as its first versions."""
 
     def read_as(self, name: str) -> Offer:
-        """The same list in a format that a person chose; "" leaves it as it was found."""
+        """Return the offer in a format that a person chose; unchanged for ""."""
         return replace(self, formats=(get_format(name),), is_certain=True) if name else self
 
     def noted(self, sentence: str) -> Offer:
-        """The same with something that a person should know about the file."""
+        """Return the offer with a note about the file."""
         return replace(self, found=replace(self.found, warnings=(*self.found.warnings, sentence)))
 
 
@@ -80,9 +85,21 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
     offers = [replace(offer, salvage=salvage) for offer in offers]
     offered = {id(offer.found) for offer in offers}
     left = [found for found in lists if id(found) not in offered]
-    for sentence in _left_out(source, left):
+    for sentence in _notes_of_faults(source, left):
         offers[0] = offers[0].noted(sentence)
-    return [_told(source, offer, number) for number, offer in enumerate(offers)]
+    names: dict[Pointer, list[str]] = defaultdict(list)
+    for pointer in (found.pointer for found in lists):
+        if pointer and isinstance(pointer[-1], str):
+            names[pointer[:-1]].append(pointer[-1])
+    offers = [replace(offer, found=_beside_more(offer.found, names)) for offer in offers]
+    return [_with_notes(source, offer, number) for number, offer in enumerate(offers)]
+
+
+def _beside_more(found: FoundList, names: Mapping[Pointer, Sequence[str]]) -> FoundList:
+    """The list as one that is not fully read, if its object has more messages under a name that begins with its own."""
+    own = str(found.pointer[-1]) if found.pointer else ""
+    longer = [name for name in names.get(found.pointer[:-1], ()) if own and name != own and name.startswith(own)]
+    return replace(found, unread=(*found.unread, *(Unread("list", name, 1) for name in longer))) if longer else found
 
 
 def _has_no_content(source: Source, found: FoundList) -> bool:
@@ -101,7 +118,7 @@ def _types_in(found: FoundList) -> str:
     return f": its records have the types {', '.join(names)}" if names else ""
 
 
-def _left_out(source: Source, left: Sequence[FoundList]) -> Iterator[str]:
+def _notes_of_faults(source: Source, left: Sequence[FoundList]) -> Iterator[str]:
     faults = [fault_in(source, found.region) if number < LOOKED_INTO else "" for number, found in enumerate(left)]
     broken = [said for said in faults if said]
     if broken:
@@ -115,7 +132,7 @@ def _left_out(source: Source, left: Sequence[FoundList]) -> Iterator[str]:
         yield f"{were} in no known format and left out, {first}."
 
 
-def _told(source: Source, offer: Offer, number: int) -> Offer:
+def _with_notes(source: Source, offer: Offer, number: int) -> Offer:
     """The offer with what a person should know of the file, and of fields that its format does not read."""
     missed = tuple(unread_fields(source, offer.found, offer.formats[0])) if number < LOOKED_INTO else ()
     if missed:
@@ -133,11 +150,11 @@ def _lists(source: Source, chosen: Format | None, salvage: bool) -> tuple[FoundL
 
 
 def look(source: Source, chosen: Format | None = None, *, salvage: bool = False) -> Survey:
-    """Where the message lists are. A format that is not JSON finds them itself; with `chosen`, only that one is asked."""
+    """Find the message lists. A format other than JSON finds its own; with `chosen`, only that format is asked."""
     for format in (chosen,) if chosen else FORMATS:
         lists = format.find(source)
         if lists and (chosen or format.confidence(lists[0].sample) >= LIKELY):
-            return Survey(lists, lines=True)
+            return Survey(tuple(_with_broken_lines(source, lists)), lines=True)
     if chosen is None:
         return survey(source, RECOGNITION, salvage=salvage)
     nothing = empty_list(source)
@@ -153,8 +170,8 @@ def look(source: Source, chosen: Format | None = None, *, salvage: bool = False)
 def _by_understanding(
     source: Source, found: FoundList, likely: list[tuple[Format, float]], trusted: Container[str]
 ) -> list[tuple[Format, float]]:
-    """Returns the likely formats; where the first does not understand most of the list, the one that understands more of it comes
-    first. Returns none where no format understands enough, unless other lists of the file are in the first one."""
+    """Return the likely formats. If the first does not understand most of the list, the one that understands more of it
+    comes first. Returns none if no format understands enough, unless other lists of the file are in the first one."""
     if not likely or (first := share_read(source, found, likely[0][0])) >= MOST:
         return likely
     shares = [first, *(share_read(source, found, format) for format, _ in likely[1:])]
@@ -179,7 +196,7 @@ def _refuse_unread(source: Source, lists: Sequence[FoundList]) -> None:
 
 
 def _offer(source: Source | None, found: FoundList, chosen: Format | None, trusted: Container[str] = ()) -> Offer | None:
-    """None where no format is likely. Where `source` is given, one that understands little of the list is not offered, unless its
+    """Return None if no format is likely. With `source`, a format that understands little of the list is not offered, unless its
     name is in `trusted`."""
     if chosen is not None:
         return Offer(found, (chosen,), is_certain=True)
@@ -192,3 +209,126 @@ def _offer(source: Source | None, found: FoundList, chosen: Format | None, trust
     ahead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 1.0
     is_certain = ahead >= (AHEAD if ranked[0][1] >= SURE else FAR_AHEAD)
     return Offer(found, tuple(format for format, _ in ranked), is_certain)
+
+
+def _with_broken_lines(source: Source, lists: Sequence[FoundList]) -> Iterator[FoundList]:
+    """The lists that are found in the text of JSON Lines, with the lines that are cut off or broken as what was not read."""
+    is_text = all(found.raw for found in lists) and source.size <= LOOKED_AT and source.read(0, 1) == b"{"
+    lines = source.read(0, source.size).splitlines() if is_text else []
+    broken = [number for number, line in enumerate(lines, 1) if line and not is_json(line)]
+    if len(broken) == len(lines) or not all(line.startswith(b"{") for line in lines if line):
+        broken = []
+    if not broken:
+        return iter(lists)
+    places = tuple(UnreadPlace(number - 1, number) for number in broken[:MOST_PLACES])
+    unread = Unread("record", "", len(broken), places)
+    return (replace(found, unread=(*found.unread, unread)) for found in lists)
+
+
+# Files that lie beside transcripts are named by members of the document or of its first element, or by their first lines.
+
+
+_KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("an OpenTelemetry trace without recorded messages", ("resourceSpans",)),
+    ("a trace without recorded messages", ("traceId", "spanId")),
+    ("a LangSmith run without messages that can be read", ("run_type", "inputs")),
+    ("a Langfuse trace without messages that can be read", ("observations", "id")),
+    ("the list of what Cline or Roo showed (its chain is in api_conversation_history.json)", ("ts", "type", "say")),
+    ("a list of prompts that were typed into Gemini CLI", ("sessionId", "messageId", "message")),
+    ("a list of prompts that were typed into Claude Code", ("display", "pastedContents")),
+    ("a summary of a Claude Code session, without the session", ("summary", "leafUuid")),
+    ("what “codex exec --json” printed (its chain is in the rollout file under ~/.codex/sessions)", ("type", "thread_id")),
+    ("a promptfoo evaluation whose prompts are plain texts", ("evalId", "results")),
+    ("a part of an opencode message (“opencode export” writes the whole session)", ("sessionID", "messageID", "type")),
+    ("a message of opencode without its parts (“opencode export” writes the whole session)", ("sessionID", "role", "time")),
+    ("a VS Code chat without requests", ("kind", "v")),
+    ("a list of training examples (prompt and completion)", ("prompt", "completion")),
+    ("a list of training examples (instruction and output)", ("instruction", "output")),
+    ("an OpenAPI description", ("openapi", "paths")),
+    ("a JSON Schema", ("$schema",)),
+    ("a JSON Schema", ("type", "properties")),
+    ("a Jupyter notebook", ("nbformat", "cells")),
+    ("a package description", ("name", "version", "dependencies")),
+    ("a package description", ("lockfileVersion", "packages")),
+    ("a list of tool definitions", ("name", "description", "parameters")),
+    ("a list of tool definitions", ("name", "description", "input_schema")),
+    ("a list of tool definitions", ("type", "function")),
+    ("an OpenHands evaluation run without recorded events", ("history", "git_patch")),
+    ("an OpenHands evaluation run without recorded events", ("history", "metadata")),
+    ("an OpenHands evaluation run without recorded events", ("instance_id", "test_result")),
+    ("an export of Open WebUI without messages", ("chat", "title", "user_id")),
+    ("a list of agent tasks", ("id", "user_scenario")),
+    ("a list of agent tasks", ("id", "evaluation_criteria")),
+    ("a list of agent tasks", ("instance_id", "problem_statement")),
+    ("a list of predictions", ("instance_id", "model_patch")),
+    ("an embedding", ("embedding",)),
+    ("a list of embeddings", ("embeddings",)),
+    ("an uploaded file's record", ("object", "filename", "bytes")),
+    ("a transcription of audio", ("text", "segments")),
+    ("a transcription of audio", ("text", "languageCode")),
+    ("a count of tokens", ("input_tokens",)),
+    ("a count of tokens", ("totalTokens",)),
+    ("a generated image", ("b64_json",)),
+    ("evaluation scores", ("scores",)),
+    ("evaluation scores", ("metrics",)),
+    ("evaluation scores", ("accuracy",)),
+    ("evaluation scores", ("score",)),
+    ("a log of HTTP requests", ("log", "entries")),
+    ("a log of HTTP requests", ("method", "url")),
+    ("a log of HTTP requests", ("request", "response")),
+    ("a configuration", ("model", "temperature")),
+    ("a configuration", ("config",)),
+    ("a configuration", ("settings",)),
+)
+"""A kind and the members that it has; the first kind that fits counts."""
+_HOLDERS = ("data", "items", "results", "tools", "models")
+"""Members whose first element tells what the document is a list of."""
+_TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a stream of events from a provider", re.compile(r"(?:event|data|id): ?\S")),
+    ("a patch", re.compile(r"(?:diff --git |--- \S.*\n\+\+\+ )")),
+    ("a Python traceback", re.compile(r"Traceback \(most recent call last\)")),
+    ("source code", re.compile(r"(?:#!|import \w|from [\w.]+ import |package \w+|const \w+ =|def \w+\()")),
+    ("YAML", re.compile(r"(?:---\s*\n)?(?:- )?[\w.-]+:(?: .*)?\n(?:\s*(?:- )?[\w.\"'-]+:|\s*- )")),
+    ("a table of comma-separated values", re.compile(r"[^,\n{}]+(?:,[^,\n{}]*){2,}\n[^\n]*,")),
+    ("Markdown", re.compile(r"(?:#{1,6} \S|\*\*\S|```)")),
+    ("a log", re.compile(r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")),
+)
+HEAD = 1 << 12
+"""Characters that tell what a text is."""
+
+
+def refuse_kind(source: Source) -> None:
+    """Raise DocumentError with the kind of the file, if it is known."""
+    refuse_without_answer(source)
+    text = _beginning(source)
+    value = peek(text) if text[:1] in ("{", "[") else None
+    if value is None:
+        name = next((name for name, form in _TEXTS if form.match(text[:HEAD])), "")
+    else:
+        inner = [value[key] for key in _HOLDERS if value.get(key)] if isinstance(value, dict) else []
+        name = next(filter(None, (_kind(each) for each in (value, *inner))), "")
+    _refuse(name)
+
+
+def refuse_without_answer(source: Source) -> None:
+    """Raises DocumentError with what a provider sent in place of an answer, where the file is that."""
+    text = _beginning(source)
+    values = [event.value for event in events(text)] if text.startswith(("{", "[")) or is_sse(text) else []
+    # the last one tells how it ended
+    _refuse(next(filter(None, map(what_came_instead, reversed(values))), ""))
+
+
+def _beginning(source: Source) -> str:
+    return source.text(3 if source.bom else 0, SNIFF).lstrip()
+
+
+def _refuse(name: str) -> None:
+    if name:
+        raise DocumentError(f"This is {name}: it holds no chain; upload a transcript, or keep the file as raw text.", raw=True)
+
+
+def _kind(value: object) -> str:
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, dict):
+        return ""
+    return next((name for name, keys in _KINDS if all(first.get(key) is not None for key in keys)), "")

@@ -1,16 +1,29 @@
-"""From a found list to messages: units through a format's eyes."""
+"""Units to messages by a format: the messages of a chain, how much of them it understands, and request fields that it does not
+read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import islice
+from typing import Any
 
-from chainviz.core.chain.messages import SLOT, Message
+from chainviz.core.chain.messages import SLOT, Message, Opaque, Part, ToolCall, ToolResult, is_known, text_of
+from chainviz.core.chain.surroundings import Unread, UnreadKind
+from chainviz.core.dialects.values import string_of
+from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.sequence_reader import read_units
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import Envelope, FoundList, Unit
+from chainviz.core.errors import DocumentError
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.coverage import Coverage
+from chainviz.core.formats.coverage import INSTRUCTIONS, KNOWN_FIELDS, Coverage, is_misspelt_instruction
+from chainviz.core.formats.misspelt_names import misspelt_names
+from chainviz.core.formats.streams import is_sse
 
 
 class ChainReader:
@@ -49,12 +62,12 @@ class ChainReader:
 
     @property
     def share_read(self) -> float:
-        """How much of the units that were read so far is understood, from 0 to 1."""
+        """The share of the units read so far that is understood, from 0 to 1."""
         return self._coverage.share_read
 
     @property
     def envelope(self) -> Envelope:
-        """A slot whose value is no message (null) is none: it stays as it is."""
+        """The envelope. A slot whose value is not a message (null) is left unchanged."""
         envelope = self._units.envelope
         envelope = replace(envelope, unread=(*envelope.unread, *self._coverage.unread))
         return envelope if self._has_slot else replace(envelope, slot=None)
@@ -66,3 +79,183 @@ class ChainReader:
 
 def read_chain(source: Source, found: FoundList, format: Format, *, salvage: bool = False) -> ChainReader:
     return ChainReader(source, found, format, salvage=salvage)
+
+
+# A format that shows no message, only parts of unknown types, or only empty messages although there are texts understands
+# nothing.
+
+
+SHARE_READ = 50
+"""Messages that tell; the first one with a part ends the search."""
+TEXTS = frozenset(("text", "content", "message", "value", "output", "prompt"))
+"""Members that hold what is said, in one format or another."""
+
+
+def share_read(source: Source, found: FoundList, format: Format) -> float:
+    """Return the share of the beginning of a list that a format understands, from 0 to 1. A broken list counts as
+    understood, since reading all of it reports the fault."""
+    if found.raw:
+        return 1.0
+    reader = read_chain(source, found, format)
+    try:
+        for _ in islice(reader, SHARE_READ):
+            pass
+    except DocumentError:
+        return 1.0
+    return reader.share_read
+
+
+def reads_nothing(source: Source, found: FoundList, format: Format) -> bool:
+    count = unknown = 0
+    has_types = any(isinstance(value, dict) and "role" in value and "content" in value for value in found.sample.values)
+    with suppress(DocumentError):  # reading the whole chain raises it again
+        for message in islice(read_chain(source, found, format), SHARE_READ):
+            if message.parts and not (has_types and all(map(_is_unknown, message.parts))):
+                return False
+            count += 1
+            unknown += len(message.parts)
+        return not count or unknown > 0 or any(map(_says_something, found.sample.values))
+    return False
+
+
+def _is_unknown(part: Part) -> bool:
+    """Return True if the part's type is unknown."""
+    if not isinstance(part, Opaque) or is_known(part.kind):
+        return False
+    with suppress(ValueError, RecursionError):
+        return string_of(parse(part.text), "type") == part.kind
+    return False
+
+
+def _says_something(value: Any) -> bool:
+    return next(_texts(value), None) is not None
+
+
+def _texts(value: Any, key: str = "") -> Iterator[str]:
+    if isinstance(value, str):
+        if key in TEXTS and value.strip():
+            yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each, key)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from _texts(each, name)
+
+
+# Fields with tools or instructions that the format does not read are kept in the file, and no message shows them.
+
+
+TOOLS = frozenset((
+    "tool_calls", "toolCalls", "toolInvocations", "tool_invocations", "tool_uses", "function_call", "function_calls",
+    "functionCalls", "tool_results", "toolResults", "tool_outputs", "tool_responses",
+))  # fmt: skip
+INSTRUCTING = re.compile(r"sys(?![a-z])|.*(system|instruction|preamble)", re.IGNORECASE)
+"""Names, or misspelt names, of fields that may carry instructions."""
+DEFINITIONS = ("tools", "functions", "tool_config")
+ALIKE = 0.8
+"""How much a misspelt name is like the right one."""
+_FLOW = ("messageStart", "message_start", "contentBlockDelta", "content_block_delta", "response.created", "chat.completion.chunk")
+"""What the events of a recorded stream are called."""
+_TOOL = {"name", "function", "toolSpec", "tools", "functionDeclarations", "function_declarations"}
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+MEMBERS_READ = 12
+"""Messages that tell what the format reads."""
+SPAN_BYTES = 1_000_000
+BEGINNING = 60
+"""Characters by which an instruction is recognised in a message."""
+
+
+def unread_fields(source: Source, found: FoundList, format: Format) -> Iterator[Unread]:
+    """Yield the fields that carry instructions, tools or a recorded stream and that the format of a list does not read, and those
+    with misspelt names."""
+    named = list(_fields_of_content(source, found, format))
+    yield from named
+    misspelt = (name for value in _around(source, found) for name in misspelt_names(value, format, KNOWN_FIELDS))
+    yield from (Unread("field", name, 1) for name in dict.fromkeys(misspelt) if name not in {each.name for each in named})
+
+
+def _fields_of_content(source: Source, found: FoundList, format: Format) -> Iterator[Unread]:
+    beside = {key: value for key, value in found.sample.beside.items() if _instructs(key, value)}
+    inside = {key for value in found.sample.values if isinstance(value, dict) for key in value if key in TOOLS and value[key]}
+    messages = _first(source, found, format) if beside or inside else []
+    said = "\n".join(map(text_of, messages))
+    for key, value in beside.items():
+        if isinstance(value, int | float) or _text(value)[:BEGINNING] not in said:
+            yield Unread("instructions", key, 1)
+    yield from (Unread("definitions", key, 1) for key, value in found.sample.beside.items() if _defines(key, value))
+    yield from (Unread(kind, key, 1) for kind, key in _answers_left(found.sample.document))
+    if inside and not any(_has_tools(message) for message in messages):
+        yield from (Unread("tools", key, 1) for key in sorted(inside))
+
+
+def _around(source: Source, found: FoundList) -> Iterator[dict[str, Any]]:
+    """Yield what is around the messages, the names that lead to them, and the attributes of a span that is read as text."""
+    yield found.sample.document
+    path = dict.fromkeys((step for step in (*found.inside, found.key) if isinstance(step, str)), "list")
+    yield path | found.sample.beside
+    if found.raw and found.region.end - found.region.start < SPAN_BYTES:
+        with suppress(ValueError, RecursionError):
+            yield parse(source.read(found.region.start, found.region.end).decode("utf-8", "surrogateescape"))
+
+
+def _instructs(key: str, value: Any) -> bool:
+    if key in INSTRUCTIONS:
+        return value not in _NOTHING
+    if not isinstance(value, str | list | dict) or not (text := _text(value)):
+        return False
+    return is_misspelt_instruction(key) or (INSTRUCTING.match(key) is not None and len(text.split()) > 2)
+
+
+def _defines(key: str, value: Any) -> bool:
+    """Return True if a field contains tool definitions under a misspelt name."""
+    items = [value] if isinstance(value, dict) else value if isinstance(value, list) else []
+    return any(isinstance(item, dict) and _TOOL & item.keys() for item in items) and _is_misspelt_definition(key)
+
+
+def _is_misspelt_definition(key: str) -> bool:
+    name = re.sub(r"([A-Z])", r"_\1", key).lower()
+    return name not in DEFINITIONS and any(SequenceMatcher(None, name, known).ratio() >= ALIKE for known in DEFINITIONS)
+
+
+def _answers_left(document: Any) -> Iterator[tuple[UnreadKind, str]]:
+    """Yield the names of fields with the events of a stream, or with a whole answer of Anthropic, at any depth."""
+    stack: list[tuple[str, Any]] = [("", document)]
+    while stack:
+        key, value = stack.pop()
+        if isinstance(value, dict):
+            if key and value.get("type") == "message" and value.get("role") == "assistant" and "stop_reason" in value:
+                yield "list", key
+            stack += value.items()
+        elif isinstance(value, str) and is_sse(value) and any(name in value for name in _FLOW):
+            yield "stream", key
+        elif isinstance(value, list):
+            if _flows(value):
+                yield "stream", key
+            else:
+                stack += ((key, inner) for inner in value)
+
+
+def _flows(values: Sequence[Any]) -> bool:
+    first = values[0] if values else None
+    names = {*first, first.get("type"), first.get("object")} if isinstance(first, dict) else set()
+    return any(name in _FLOW for name in names if isinstance(name, str))
+
+
+def _first(source: Source, found: FoundList, format: Format) -> Sequence[Message]:
+    messages: list[Message] = []
+    with suppress(DocumentError):  # reading the whole chain raises it again
+        messages += islice(read_chain(source, found, format), MEMBERS_READ)
+    return messages
+
+
+def _text(value: Any) -> str:
+    """The first text of an instruction: a string, or a list or object of parts."""
+    if isinstance(value, str):
+        return value.strip()
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return next((text for key, each in members if key not in ("type", "role") and (text := _text(each))), "")
+
+
+def _has_tools(message: Message) -> bool:
+    return any(isinstance(part, ToolCall | ToolResult | Opaque) for part in message.parts)

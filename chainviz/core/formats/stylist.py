@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.messages import NEW, SLOT, SYSTEM, Message
+from chainviz.core.chain.messages import NEW, SLOT, SYSTEM, TOOL, Message, ToolResult
 from chainviz.core.documents.units import Envelope
 from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, Style, refusal
@@ -15,9 +15,24 @@ NEARBY = 50
 """How far a message of the same role is looked for, as a model of how the document writes."""
 
 
+def keeps_result_names(format: Format) -> bool:
+    """Return True if a new result, written and read again, still has the name of its tool, which counts in its size."""
+    if not format.writes:
+        return True
+    result = Message(TOOL, (ToolResult("call_1", "look", "north"),))
+    again = format.message(TOOL, format.write(result, Style("", True, False, 1)))
+    return any(isinstance(part, ToolResult) and part.name for part in again.parts)
+
+
+def written_size(messages: Sequence[Message], format: Format) -> int:
+    """Return the bytes that new messages have when they are read again."""
+    names = sum(len(ref.name.encode("utf-8", "surrogatepass")) for message in messages for ref in message.results)
+    return sum(message.size for message in messages) - (0 if keeps_result_names(format) else names)
+
+
 class Stylist:
     def __init__(self, chain: Chain, format: Format, envelope: Envelope, *, is_new: bool = False) -> None:
-        """`is_new`: the changes fill a document of `format` that holds no message yet, such as that of a conversion."""
+        """Set up a stylist. `is_new`: the changes fill an empty document of `format`, such as that of a conversion."""
         self._chain = chain
         self._format = format
         self._envelope = envelope
@@ -61,7 +76,9 @@ class Stylist:
         return bool(envelope.slot_key and envelope.inside) and (envelope.slot is None or index == 0)
 
     def _leading(self, changes: Sequence[Splice]) -> int:
-        """Counts the system messages that the changed chain begins with."""
+        """Counts the system messages that the changed chain begins with; 0 in a document that has no slot for them."""
+        if not self._envelope.slot_key:
+            return 0
         count = place = 0
         for change in (*changes, Splice(len(self._chain), 0)):
             kept = self._roles(place, change.start)
@@ -119,5 +136,5 @@ class Stylist:
 
 
 def _is_in_slot(message: Message) -> bool:
-    """Its source is the member beside the list, which holds only what the chain begins with."""
+    """Return True if the source of a message is the member beside the list, which contains only the beginning of the chain."""
     return any(fragment.ordinal == SLOT for fragment in message.source)

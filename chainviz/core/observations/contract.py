@@ -1,4 +1,4 @@
-"""What a result of a tool is: the ways in which texts hold results, and a result beside its call.
+"""Results of tools: the conventions by which texts contain results, and a result with its call.
 
 Offsets count characters of the text.
 """
@@ -10,7 +10,7 @@ from typing import Literal
 
 from chainviz.core.chain.messages import Binary, Image, byte_size
 from chainviz.core.text_formats.contract import IgnoredRange
-from chainviz.core.toolchain.chain_results import is_error
+from chainviz.core.toolchain.results import is_error
 
 Convention = str
 RAW, BRACKETS, MARKDOWN, XML = "raw", "brackets", "markdown", "xml"
@@ -99,7 +99,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class ObservedMessage:
-    """A tool message, or a text of a human message that holds results."""
+    """A tool message, or a text of a human message that contains results."""
 
     message: int
     part: int

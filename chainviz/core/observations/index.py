@@ -1,26 +1,107 @@
-"""Where every result of a chain lies and which call it answers, as numbers without contents: for a page that counts,
-filters and sorts the results of a long chain and reads only those it shows.
-"""
+"""Index of every tool result and medium of a chain, and of the call that each answers: numbers without contents, in little
+memory, for pages that count and filter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Generic, NamedTuple, TypeVar
 
 from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import Binary, Message
+from chainviz.core.dialects.values import split_data_url
 from chainviz.core.observations.contract import UNKNOWN, Observation, ObservedMessage
-from chainviz.core.observations.media import Medium, media_in
-from chainviz.core.observations.number_table import NumberTable
 from chainviz.core.observations.reader import Recognition, walk
+from chainviz.core.pictures import Picture, bytes_and_sides, pictures_in
 from chainviz.core.progress import Progress, counted, ignore_progress
+
+
+@dataclass(frozen=True, slots=True)
+class Medium:
+    message: int
+    part: int
+    index: int
+    """Its place among the media of a tool result; 0 for a part of its own."""
+    tool: str
+    """The tool whose result it belongs to; "" where there is none."""
+    mime: str = ""
+    """"" for an address outside the chain, as are size and sides 0."""
+    size: int = 0
+    """Bytes."""
+    width: int = 0
+    height: int = 0
+    """In pixels; 0 where the content does not say."""
+    url: str = ""
+    """The address outside the chain; "" for what the chain holds."""
+
+
+def media_in(place: int, message: Message, observed: Iterable[ObservedMessage]) -> Iterator[Medium]:
+    """Yield the media of one message, including those in results of its tools."""
+    owners = {id(medium): result.tool for each in observed for result in each.results for medium in result.media}
+    for part, content in enumerate(message.parts):
+        for index, picture in enumerate(pictures_in(content)):
+            yield described(Medium(place, part, index, owners.get(id(picture), "")), picture)
+
+
+def described(medium: Medium, picture: Picture) -> Medium:
+    """Return the medium with facts from the picture's content."""
+    size, width, height = bytes_and_sides(picture)
+    if isinstance(picture, Binary):
+        return replace(medium, mime=picture.mime, size=len(picture.content), width=width, height=height)
+    embedded = split_data_url(picture.url)
+    if embedded is None:
+        return replace(medium, url=picture.url)
+    mime, text = embedded
+    return replace(medium, mime=mime, size=size or len(text) * 3 // 4, width=width, height=height)
+
+
+Row = TypeVar("Row", bound=NamedTuple)
+_TYPE = "q"
+"""Signed, 8 bytes."""
+
+
+class NumberTable(Generic[Row]):
+    """Rows are named tuples whose fields are all integers."""
+
+    def __init__(self, row: type[Row], columns: Iterable[array[int]] = ()) -> None:
+        self._row = row
+        self._columns = tuple(columns) or tuple(array(_TYPE) for _ in row._fields)
+
+    @classmethod
+    def unpack(cls, row: type[Row], packed: bytes) -> NumberTable[Row]:
+        """The table that `pack` wrote."""
+        content = zlib.decompress(packed)
+        length = len(content) // len(row._fields)
+        return cls(row, (array(_TYPE, content[at * length : (at + 1) * length]) for at in range(len(row._fields))))
+
+    def pack(self) -> bytes:
+        return zlib.compress(b"".join(column.tobytes() for column in self._columns), 1)
+
+    def append(self, row: Row) -> None:
+        for column, value in zip(self._columns, row, strict=True):
+            column.append(value)
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __getitem__(self, number: int) -> Row:
+        return self._row._make(column[number] for column in self._columns)
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(self._row._make, zip(*self._columns, strict=True))
+
+    def column(self, name: str) -> array[int]:
+        return self._columns[self._row._fields.index(name)]
+
 
 IS_ERROR, HAS_MEDIA, BY_ID = 1, 2, 4
 """Flags of a result. BY_ID: its call was found by its id, else by order."""
 
 
 class ResultRow(NamedTuple):
-    """As Observation; a result without a call has -1 for the call's fields."""
+    """An Observation as numbers, for compact storage. The fields of the call are -1 for a result without a call."""
 
     group: int
     tool: int
@@ -53,7 +134,7 @@ class GroupRow(NamedTuple):
 
 
 class MediumRow(NamedTuple):
-    """As Medium, without what its content says."""
+    """A Medium as numbers, without its description."""
 
     message: int
     part: int
@@ -133,5 +214,3 @@ def _number(name: str, numbers: dict[str, int], names: list[str]) -> int:
         numbers[name] = len(names)
         names.append(name)
     return numbers[name]
-
-

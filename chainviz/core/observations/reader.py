@@ -1,19 +1,16 @@
-"""The tool results of a chain, message by message, each linked to the call it answers.
-
-Reads lazily and in linear time. A native result belongs to the call with its id; a result in a text to the next call of
-that name in the AI message before it.
-"""
+"""The tool results of a chain, message by message, each linked to the call it answers. A call may be a tool call, or text in
+an action section of an AI message."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, CallRef, Image, Message, Text, ToolResult, byte_size
-from chainviz.core.observations.actions import read_actions
 from chainviz.core.observations.contract import (
     NATIVE,
     RAW,
@@ -26,8 +23,10 @@ from chainviz.core.observations.contract import (
     TextObservation,
 )
 from chainviz.core.observations.texts import ObservationReader, suspected_names
-from chainviz.core.toolchain.answer import ACTION
-from chainviz.core.toolchain.chain_results import is_error
+from chainviz.core.text_formats import TEXT_FORMATS
+from chainviz.core.text_formats.contract import FoundSection, TextFormat
+from chainviz.core.toolchain.calls import ACTION, ReadCalls, read_calls, with_outer
+from chainviz.core.toolchain.results import is_error
 
 STRETCH = 200
 """Messages read at a time."""
@@ -35,7 +34,7 @@ STRETCH = 200
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What is taken for a result."""
+    """The rules for what counts as a result."""
 
     tools: frozenset[str]
     """Names that headers may have, usually `called_tools`."""
@@ -136,7 +135,7 @@ class _Turns:
 
 
 def _result(block: Block, part: int, turn: _Turn, media: deque[Image | Binary]) -> Observation:
-    """Media of the message belong to its results in order; a failed call has none (seed 2, Media Handling)."""
+    """Make a result. Media of the message belong to its results in order; a failed call has none."""
     own = (media.popleft(),) if media and not block.is_error else ()
     call = turn.by_name(block.name)
     return Observation(block.name or WHOLE_ACTION, block.content, block.is_error, part, block.start, block.end, call, own)
@@ -159,18 +158,18 @@ class _Turn:
         return CallPlace(self.place, call.part, call.name, "id") if call else None
 
     def by_name(self, name: str) -> CallPlace | None:
-        waiting = self._named.get(name)
+        waiting = self._open_calls.get(name)
         return waiting.popleft() if waiting else None
 
     @property
     def only_name(self) -> str:
-        """The tool of the only call that is written as text; "" where there are none or several."""
+        """The tool of the only call that is written as text; "" if there are none or several."""
         calls = list(self._written())
         return calls[0].name if len(calls) == 1 else ""
 
     @cached_property
-    def _named(self) -> dict[str, deque[CallPlace]]:
-        """Calls written as text; where there are none, the native ones that have no result yet."""
+    def _open_calls(self) -> dict[str, deque[CallPlace]]:
+        """Calls written as text; if there are none, the native ones that have no result yet."""
         named: dict[str, deque[CallPlace]] = {}
         for call in [*self._written()] or [*self._unanswered()]:
             named.setdefault(call.name, deque()).append(call)
@@ -186,3 +185,51 @@ class _Turn:
         waiting = (ref for calls in self._open.values() for ref in calls)
         for ref in sorted(waiting, key=lambda ref: ref.part):
             yield CallPlace(self.place, ref.part, ref.name, "order")
+
+
+_YAML_CALL = re.compile(r"^[- ]*[\"']?(?:tool|args)[\"']?[ \t]*:", re.MULTILINE)
+HEAD = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action section of a message."""
+
+    part: int
+    section: FoundSection
+    format: str
+    """The name of its text format."""
+    calls: ReadCalls
+    """Offsets count from the section's `start`."""
+
+
+def read_actions(message: Message, section: str = ACTION) -> tuple[Action, ...]:
+    """Return the actions of the first text part that has such a section, or nothing."""
+    for place, part in enumerate(message.parts):
+        # most texts have no action at all
+        if isinstance(part, Text) and section.lower() in part.text.lower():
+            found = tuple(_actions(part.text, place, section))
+            if found:
+                return found
+    return ()
+
+
+@lru_cache(maxsize=8)
+def _formats(section: str) -> tuple[TextFormat, ...]:
+    return tuple(text_format.register(section) for text_format in TEXT_FORMATS)
+
+
+def _actions(text: str, part: int, name: str) -> Iterator[Action]:
+    for text_format in _formats(name):
+        sections = text_format.scan(text).sections
+        for section, is_outer in with_outer(sections):
+            if not is_outer:
+                yield Action(part, section, text_format.name, _calls(section.content))
+        if sections:
+            return
+
+
+def _calls(text: str) -> ReadCalls:
+    """Read calls as JSON, or as YAML if the text is not JSON and looks like a call."""
+    read = read_calls(text, "json")
+    return read_calls(text, "yaml") if read.error and _YAML_CALL.search(text, 0, HEAD) else read

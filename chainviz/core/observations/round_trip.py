@@ -1,4 +1,4 @@
-"""Rewrites the results in a text, and says which of them a reader would not get back: name, order and bytes."""
+"""Rewrite the results in a text, and report those that a reader would not get back with name, order and bytes."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def check(
     written_as: tuple[Convention, Wrapper],
     reader: ObservationReader,
 ) -> Iterator[Loss]:
-    """The losses of `blocks`, which stand in `text` from `start` on: one for each that does not read back, and one for
-    text around them that would read as a result."""
+    """Yield the losses of `blocks`, which begin at `start` in `text`: one for each block that does not read back the
+    same, and one for each text around them that would read as a result."""
     convention, wrapper = written_as
     back = reader.read(text) if convention != RAW else None
     read = {each.outer_start: each for each in back.blocks} if back and back.convention == convention else {}

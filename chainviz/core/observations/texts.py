@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from chainviz.core.observations import brackets
 from chainviz.core.observations.contract import (
     BRACKETS,
     MARKDOWN,
@@ -19,8 +19,7 @@ from chainviz.core.observations.contract import (
 )
 from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
 from chainviz.core.text_formats.contract import OBSERVATION, FoundSection, IgnoredRange
-from chainviz.core.toolchain.chain_results import is_error
-from chainviz.core.toolchain.results import Wrapper
+from chainviz.core.toolchain.results import Wrapper, is_error
 
 _OPENING = re.compile(r"^<observation>\r?\n?|\A\s*# observation[ \t]*\r?\n", re.MULTILINE | re.IGNORECASE)
 _CLOSING = re.compile(r"\r?\n?</observation>", re.IGNORECASE)
@@ -31,7 +30,7 @@ _SEPARATORS = {RAW: "\n\n", BRACKETS: "\n", **{each.name: each.separator for eac
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """What lies inside `<observation>`, and the wrapper itself."""
+    """The text inside `<observation>`, and the wrapper itself."""
 
     start: int
     inner_start: int
@@ -56,7 +55,7 @@ class ObservationReader:
         self._formats = [text_format.register_all(sorted(self.tools)) for text_format in TEXT_FORMATS]
 
     def read(self, text: str) -> TextObservation | None:
-        """The results in a text, in the convention of the first one; None where it has none."""
+        """Return the results in a text, in the convention of the first one; None if it has none."""
         wrapper = find_wrapper(text)
         inner = text[wrapper.inner_start : wrapper.inner_end] if wrapper else text
         readings = [reading for reading in self._readings(inner) if reading.blocks]
@@ -66,10 +65,10 @@ class ObservationReader:
             reading = _Reading(BRACKETS, (Block("", inner, 0, len(inner), 0),), (), len(inner))
         else:
             return None
-        return _placed(reading, wrapper)
+        return _in_whole_text(reading, wrapper)
 
     def _readings(self, text: str) -> Iterator[_Reading]:
-        yield _Reading(BRACKETS, tuple(brackets.read(text, self.tools)), (), len(text))
+        yield _Reading(BRACKETS, tuple(read_brackets(text, self.tools)), (), len(text))
         for text_format in self._formats:
             if _SIGNS[text_format.name] not in text:
                 continue
@@ -96,7 +95,7 @@ def suspected_names(text: str) -> tuple[str, ...]:
     """Names of headers in a text that is wrapped like results, or begins with a `[name]` line; () for other texts."""
     wrapper = find_wrapper(text)
     inner = text[wrapper.inner_start : wrapper.inner_end] if wrapper else text
-    first = brackets.first_name(inner)
+    first = first_name(inner)
     if first or not wrapper:
         return (first,) if first else ()
     found = [section.name for text_format in TEXT_FORMATS for section in text_format.scan(inner).sections]
@@ -104,7 +103,7 @@ def suspected_names(text: str) -> tuple[str, ...]:
 
 
 def _outermost(sections: Iterable[FoundSection]) -> Iterator[FoundSection]:
-    """In the order of the text; a section inside another one is its content."""
+    """Yield sections in the order of the text; one inside another is its content."""
     place = 0
     for section in sorted(sections, key=lambda each: (each.outer_start, -each.outer_end)):
         if section.outer_start >= place:
@@ -112,8 +111,8 @@ def _outermost(sections: Iterable[FoundSection]) -> Iterator[FoundSection]:
             yield section
 
 
-def _placed(reading: _Reading, wrapper: Wrapped | None) -> TextObservation:
-    """With the offsets of the whole text."""
+def _in_whole_text(reading: _Reading, wrapper: Wrapped | None) -> TextObservation:
+    """Return the results with offsets of the whole text."""
     by = wrapper.inner_start if wrapper else 0
     blocks = tuple(
         replace(each, start=each.start + by, end=each.end + by, outer_start=each.outer_start + by)
@@ -141,10 +140,45 @@ def write_observation(blocks: Sequence[Block], convention: Convention, wrapper: 
 
 
 def write_blocks(blocks: Sequence[Block], convention: Convention, wrapper: Wrapper = "auto") -> list[str]:
-    """Each block with its header."""
+    """Return each block with its header."""
     if convention == RAW:
         return [block.content for block in blocks]
     if convention == BRACKETS:
-        return brackets.write(blocks, is_wrapped=is_wrapped(convention, wrapper))
+        return write_brackets(blocks, is_wrapped=is_wrapped(convention, wrapper))
     text_format = get_text_format(convention)
     return [text_format.format_section(block.name or WHOLE_ACTION, block.content) for block in blocks]
+
+
+# Results under `[tool]` lines, as the reference wrote them before seed 2. A success is the line `[tool]` and the text
+# after it, a failure the one line `[tool] Error: …`; blocks follow one another without a blank line, and the error of
+# a whole action is a bare `Error: …`. Contents are read exactly, blank ones too.
+
+
+_HEADER = re.compile(r"^\[([^\[\]\n]+)\](?:[ \t]*(?:\r?\n|\Z)| +(?=\S))", re.MULTILINE)
+
+
+def read_brackets(text: str, tools: Collection[str]) -> Iterator[Block]:
+    """The blocks of known tools; any other word in brackets is content."""
+    headers = [found for found in _HEADER.finditer(text) if found[1] in tools]
+    for header, following in pairwise([*headers, None]):
+        assert header is not None
+        # the line break before a header belongs to the header
+        end = max(header.end(), following.start() - 1) if following else len(text)
+        yield Block(header[1], text[header.end() : end], header.end(), end, header.start())
+
+
+def first_name(text: str) -> str:
+    """Return the name in the header with which the text begins; "" if it has none."""
+    found = _HEADER.match(text)
+    return found[1] if found else ""
+
+
+def write_brackets(blocks: Sequence[Block], *, is_wrapped: bool) -> list[str]:
+    """Return each block with its header. Only a wrapped text can do without one."""
+    if is_wrapped and len(blocks) == 1 and blocks[0].is_error and blocks[0].name in ("", WHOLE_ACTION):
+        return [blocks[0].content]
+    return [_header(block) + block.content for block in blocks]
+
+
+def _header(block: Block) -> str:
+    return f"[{block.name or WHOLE_ACTION}]" + (" " if block.is_error else "\n")

@@ -1,9 +1,9 @@
-"""What an operation is: chain to chain, with options a form can be made from and a report a person can read (DESIGN 4.5)."""
+"""The contract of an operation: it changes a chain, takes options from which a form can be made, and returns a report."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
@@ -11,12 +11,39 @@ from pydantic import BaseModel, ConfigDict
 
 from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.surroundings import Rewrite, Surroundings
-from chainviz.core.operations.redaction_switch import RedactionSwitch
+from chainviz.core.errors import visible
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.secrets.word_lists import WordList
 
+VARIABLE = "STREAM_REDACTION_ENABLED"
+ON = ("", "true", "t", "1", "on", "yes", "enabled")
+OFF = ("false", "f", "0", "off", "no", "disabled")
+"""Spellings, each also in capitals or with one. Every other value leaves redaction on: it protects."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedactionSwitch:
+    is_on: bool = True
+    warning: str = ""
+    """A sentence where redaction is off, or where the value has no known meaning."""
+
+
+def read_redaction_switch(environment: Mapping[str, str]) -> RedactionSwitch:
+    """Read the switch. Redaction is on unless the value is one of `OFF`, without white space around it."""
+    value = environment.get(VARIABLE, "")
+    if value in _spellings(OFF):
+        return RedactionSwitch(False, f"{VARIABLE}={value} turns redaction off: nothing is redacted.")
+    if value in _spellings(ON):
+        return RedactionSwitch()
+    return RedactionSwitch(True, f"{VARIABLE} is “{visible(value[:40])}”, which is neither true nor false: redaction is on.")
+
+
+def _spellings(words: Iterable[str]) -> set[str]:
+    return {spelling for word in words for spelling in (word, word.capitalize(), word.upper())}
+
+
 if TYPE_CHECKING:
-    from chainviz.core.operations.summarize.writers.contract import Left, Writer, WriteSummaries
+    from chainviz.core.operations.summarize.writers.contract import Unchanged, Writer, WriteSummaries
 
 
 class Options(BaseModel):
@@ -99,7 +126,7 @@ class Context:
     """Writes summaries; chosen beside the options. None: the one that needs nothing."""
     write_summaries: WriteSummaries | None = None
     """Has several summaries written at the same time; it is used instead of `writer`."""
-    summaries: Mapping[str, str | Left] | None = None
+    summaries: Mapping[str, str | Unchanged] | None = None
     """Summaries that were written before, by the key of their piece; then nothing is written, and other pieces stay."""
     redaction: RedactionSwitch = field(default_factory=RedactionSwitch)
     """Whether the environment allows redaction."""
@@ -114,7 +141,7 @@ AnyOptions = Options
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """How pages mark what an operation did."""
+    """The badge with which pages mark what an operation did."""
 
     text: str
     """What was done, such as “Repaired”."""
@@ -140,4 +167,4 @@ class Operation(Protocol, Generic[O_contra]):
         """The model of its options."""
 
     def run(self, chain: Chain, options: O_contra, context: Context) -> Outcome:
-        """Refused where it cannot be done; never changes its input."""
+        """Apply the operation to a chain without changing its input. Raises Refused if it cannot be done."""

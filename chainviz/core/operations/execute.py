@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from chainviz.core.chain.chain import Chain, apply_splices
+from chainviz.core.chain.chain import Chain, Splice, apply_splices
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.documents.units import Envelope
-from chainviz.core.errors import OptionsError, OutcomeError, PathError, Refused
+from chainviz.core.errors import OptionsError, OutcomeError, PathError, Refused, option_error
 from chainviz.core.formats import get_format
 from chainviz.core.formats.stylist import Stylist
 from chainviz.core.load import blank
 from chainviz.core.operations import OPERATIONS, operation_named
 from chainviz.core.operations.contract import Context, Operation, Options, Outcome
-from chainviz.core.operations.signed_reasoning import WARNING as SIGNED
-from chainviz.core.operations.signed_reasoning import keeps_signed_reasoning
-from chainviz.core.value_errors import option_error
 
 
 def execute(name: str, options: Options | Mapping[str, Any], chain: Chain, context: Context) -> Outcome:
@@ -35,7 +33,7 @@ def execute(name: str, options: Options | Mapping[str, Any], chain: Chain, conte
     check_paths(name, outcome)
     _refuse_nothing_left(chain, outcome)
     if outcome.target is None and keeps_signed_reasoning(chain, outcome.changes):
-        outcome = replace(outcome, warnings=(*outcome.warnings, SIGNED))
+        outcome = replace(outcome, warnings=(*outcome.warnings, WARNING))
     if outcome.around is None or outcome.target is not None:
         return outcome
     return replace(outcome, surroundings=chain.surroundings.rewritten(outcome.around))
@@ -82,7 +80,7 @@ def get_operation(name: str) -> Operation[Any]:
 
 
 def read_options(operation: Operation[Any], values: Mapping[str, Any]) -> Options:
-    """Returns the options; raises OptionsError, in one sentence, where the values are none."""
+    """Validate the values as options. Raises OptionsError, in one sentence, if they are invalid."""
     known: Sequence[str] = list(operation.Options.model_fields)
     for name in values:
         if name not in known:
@@ -91,3 +89,25 @@ def read_options(operation: Operation[Any], values: Mapping[str, Any]) -> Option
         return operation.Options.model_validate(dict(values))
     except ValidationError as error:
         raise OptionsError(option_error(error.errors()[0])) from None
+
+
+# Signed reasoning that stays behind a change: newer models of Anthropic bind it to everything before it, and refuse
+# it once that differs (claude-code issues 63203 and 63246; the thinking_block_binding parameter of its API).
+
+
+WARNING = (
+    "Signed reasoning follows the change. Anthropic's newer models refuse it if anything before it changed; "
+    "Repair with “Drop the signed reasoning” removes it."
+)
+
+
+def keeps_signed_reasoning(chain: Chain, changes: Sequence[Splice]) -> bool:
+    """Return True if an unchanged message behind the first change contains reasoning that its provider signed."""
+    if not changes:
+        return False
+    ends = [(change.start, change.start + change.removed) for change in changes]
+    for place in chain.signed(ends[0][1]):
+        start, end = ends[bisect_right(ends, (place, len(chain))) - 1]
+        if not start <= place < end:
+            return True
+    return False

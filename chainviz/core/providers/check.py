@@ -1,23 +1,22 @@
-"""Providers asked about a chain: the whole of it, section by section."""
+"""Check a chain against providers section by section, and give a verdict: accepted, rejected, or not fully checked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from chainviz.core.chain.message_paths import message_paths, section_paths
 from chainviz.core.chain.messages import AI, TOOL, CallRef, Message, Role, Shape
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.problems import Problem, section_problems
-from chainviz.core.chain.tree import BodyPair, ChainAST, Section
+from chainviz.core.chain.problems import SEVERITIES, Problem, section_problems
+from chainviz.core.chain.tree import BodyPair, ChainAST, Section, message_paths, section_paths
 from chainviz.core.providers.contract import Called, Excerpt, Provider
+from chainviz.core.providers.findings import content_findings
 from chainviz.core.providers.request import NO_REQUEST, Request
-from chainviz.core.providers.rules.cache_marks import marked_blocks
-from chainviz.core.providers.rules.findings import content_findings
-from chainviz.core.providers.rules.section_rules import NO_MARK
+from chainviz.core.providers.rules import NO_MARK
+from chainviz.core.providers.server_blocks import marked_blocks
 
 M = TypeVar("M", bound=Shape)
 
@@ -36,9 +35,9 @@ def check_all(
 ) -> Iterator[tuple[Provider, Problem]]:
     """Check a chain against several providers in one pass over its sections. Yields each problem with its provider."""
     pairs = [pair for _, pair in tree.pairs()]
-    paired, joined = answered_in(pairs), joined_in(tree)
-    for excerpt in excerpts(tree, format):
-        whole = replace(excerpt, paired=paired, joined=joined, request=request)
+    paired, joined = call_ids_with_results(pairs), joined_call_ids(tree)
+    for excerpt in excerpts(tree, format, request):
+        whole = replace(excerpt, paired=paired, joined=joined)
         for provider in providers:
             for problem in provider.check_section(whole):
                 yield provider, problem
@@ -49,7 +48,7 @@ def check_all(
         messages += ((path, index, message) for index, (path, message) in enumerate(placed))
     for provider in providers:
         of_ids = (*provider.check_ids(calls), *provider.check_whole(messages, format))
-        for problem in (*of_ids, *_said_of_marks(provider, tree, format, request.marked)):
+        for problem in (*of_ids, *_mark_problems(provider, tree, format, request.marked)):
             yield provider, problem
 
 
@@ -57,13 +56,15 @@ def _messages(tree: ChainAST[Message]) -> Iterator[Message]:
     return (message for section in tree.sections for message in section.messages)
 
 
-def _said_of_marks(provider: Provider, tree: ChainAST[Message], format: str, beside: int) -> Iterator[Problem]:
+def _mark_problems(provider: Provider, tree: ChainAST[Message], format: str, beside: int) -> Iterator[Problem]:
     if tree.sections and provider.limits_marks(format):
         marked = beside + sum(1 for message in _messages(tree) for _ in marked_blocks(message))
         yield from provider.check_marked(marked, next(section_paths(tree.sections[0], 1)))
 
 
-def excerpts(tree: ChainAST[Message], format: str = "", *, after: Role | None = None) -> Iterator[Excerpt]:
+def excerpts(
+    tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST, *, after: Role | None = None
+) -> Iterator[Excerpt]:
     """The sections of a chain, or of its beginning where a message of the role `after` follows."""
     index = 0
     before: Role = ""
@@ -72,7 +73,7 @@ def excerpts(tree: ChainAST[Message], format: str = "", *, after: Role | None = 
         is_last = number == len(tree.sections)
         following = after if is_last else tree.sections[number].messages[0].role
         problems = section_problems(section, number, index, following is not None)
-        excerpt = replace(excerpt_of(section, (number, index), (before, following), format, tuple(problems)), seen=seen)
+        excerpt = replace(excerpt_of(section, (number, index), (before, following), (format, request), tuple(problems)), seen=seen)
         yield excerpt
         seen = reduce(or_, excerpt.marks, seen)
         index += len(section)
@@ -83,18 +84,19 @@ def excerpt_of(
     section: Section[Message],
     place: tuple[int, int],
     around: tuple[Role, Role | None],
-    format: str,
+    document: tuple[str, Request],
     problems: tuple[Problem, ...],
 ) -> Excerpt:
-    """`place`: the section's number and the index of its first message; `around`: the roles before and behind it;
-    `problems`: those of the tree."""
+    """`place`: the section's number and the index of its first message; `around`: the roles before and behind it; `document`:
+    its format, and what it records beside the messages; `problems`: those of the tree."""
     number, index = place
     before, after = around
+    format, request = document
     found = content_findings(section, number, index, before)
-    return Excerpt(section, number, index, before, after, (*problems, *found), format)
+    return Excerpt(section, number, index, before, after, (*problems, *found), format, request=request)
 
 
-def answered_in(pairs: Iterable[BodyPair[Message]]) -> frozenset[str]:
+def call_ids_with_results(pairs: Iterable[BodyPair[Message]]) -> frozenset[str]:
     """Ids of calls that have a result somewhere behind them."""
     called: set[str] = set()
     answered: set[str] = set()
@@ -104,7 +106,7 @@ def answered_in(pairs: Iterable[BodyPair[Message]]) -> frozenset[str]:
     return frozenset(answered)
 
 
-def joined_in(tree: ChainAST[M]) -> frozenset[str]:
+def joined_call_ids(tree: ChainAST[M]) -> frozenset[str]:
     """Ids of calls whose result is behind the last of several AI messages in a row: APIs that join consecutive messages of
     the assistant see call and result as neighbours."""
     found = JoinedResults()
@@ -115,7 +117,7 @@ def joined_in(tree: ChainAST[M]) -> frozenset[str]:
 
 
 class JoinedResults:
-    """Takes the messages of a chain in order and collects the ids that `joined_in` describes."""
+    """Takes the messages of a chain in order and collects the ids that `joined_call_ids` describes."""
 
     def __init__(self) -> None:
         self.ids: set[str] = set()
@@ -144,3 +146,44 @@ def calls_of(tree: ChainAST[M]) -> Iterator[Called]:
             for call in calls:
                 yield Called(call.id, Path(number, p, 0), index, call.part)
             index += len(pair.rest) + (pair.ai is not None)
+
+
+State = Literal["accepted", "rejected", "unchecked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    errors: int = 0
+    warnings: int = 0
+    infos: int = 0
+    unchecked: int = 0
+    """Places that were not understood."""
+
+    @property
+    def state(self) -> State:
+        """Never accepted where something was not understood."""
+        return "rejected" if self.errors else "unchecked" if self.unchecked else "accepted"
+
+    @property
+    def text(self) -> str:
+        """`accepted`, `4 errors` or `not fully checked`."""
+        if self.errors:
+            return f"{self.errors:,} error{'s' if self.errors > 1 else ''}"
+        return "not fully checked" if self.unchecked else "accepted"
+
+
+def verdict_of(problems: Iterable[Problem]) -> Verdict:
+    return verdict_from(counted(problems))
+
+
+def verdict_from(counts: Sequence[int]) -> Verdict:
+    """`counts`: how many problems of each severity, in the order of SEVERITIES."""
+    return Verdict(*counts)
+
+
+def counted(problems: Iterable[Problem]) -> list[int]:
+    """Count the problems of each severity, in the order of SEVERITIES."""
+    counts = [0] * len(SEVERITIES)
+    for problem in problems:
+        counts[SEVERITIES.index(problem.severity)] += 1
+    return counts

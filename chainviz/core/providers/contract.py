@@ -1,7 +1,7 @@
-"""What a provider is: rules as values, each with the API's own words and its source, judged offline.
+"""The contract of a provider: rules as values, each with the API's own words and its source, judged offline.
 
-Most rules name a finding: a problem of the tree, or of a message's contents (findings.py), which a provider puts in its own
-words. The rest are small functions over a section or over the JSON that would be sent (wire.py).
+Most rules name a finding: a problem of the tree, or of a message's contents (`findings`), for which a provider has its
+own words. The rest are small functions over a section or over the JSON that would be sent (`wire`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from functools import cached_property, reduce
 from itertools import islice
 from operator import or_
 
-from chainviz.core.chain.message_paths import section_paths
 from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
-from chainviz.core.chain.tree import Section
-from chainviz.core.chain.unread import Unread, describe_unread
+from chainviz.core.chain.surroundings import Unread, describe_unread
+from chainviz.core.chain.tree import Section, section_paths
+from chainviz.core.providers import server_blocks
 from chainviz.core.providers.request import NO_REQUEST, Request
-from chainviz.core.providers.rules import cache_marks
-from chainviz.core.providers.rules.rule import ALL_MODELS, Rule
-from chainviz.core.providers.rules.section_rules import NO_MARK, Mark, SectionRule, marked_part, marks_of
+from chainviz.core.providers.rules import ALL_MODELS, NO_MARK, Mark, Rule, SectionRule, marked_part, marks_of
 
 NOT_UNDERSTOOD = Rule("not-understood", "unchecked", "", "", models=ALL_MODELS, since="", checked="")
 
@@ -89,7 +87,7 @@ class Excerpt:
     paired: Container[str] = ()
     """Ids of calls that have a result somewhere behind them in the chain, be it in another pair."""
     joined: Container[str] = ()
-    """Ids of calls that have their result behind later AI messages of the same unbroken run (late_results.py in the store)."""
+    """Ids of calls that have their result behind later AI messages of the same unbroken run."""
 
     request: Request = NO_REQUEST
     """What the document records beside its messages."""
@@ -99,6 +97,11 @@ class Excerpt:
     @property
     def is_last(self) -> bool:
         return self.after is None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether only the JSON of its messages can break a rule: nothing was found, and the chain neither begins nor ends here."""
+        return not self.problems and self.first_message > 0 and not self.is_last
 
     @property
     def end(self) -> int | None:
@@ -114,7 +117,7 @@ class Excerpt:
 
     @cached_property
     def marks(self) -> tuple[Mark, ...]:
-        """Of each message."""
+        """The marks of each message."""
         return tuple(marks_of(message) for message in self.section.messages)
 
     @property
@@ -129,7 +132,8 @@ class Excerpt:
     def faults(self, form: WireForm) -> list[tuple[Path, int, WireFault]]:
         """What is wrong in the JSON of its messages, each with path and index of the message."""
         if form not in self._faults:
-            self._faults[form] = [(path, i, fault) for path, i, message in self.messages for fault in form(message)]
+            found = ((place, fault) for place, message in enumerate(self.section.messages) for fault in form(message))
+            self._faults[form] = [(*self.messages[place][:2], fault) for place, fault in found]
         return self._faults[form]
 
     def roles_around(self, index: int) -> tuple[Role, Role | None]:
@@ -167,6 +171,10 @@ class Provider:
     """Formats whose messages are the JSON that would be sent."""
     clients: frozenset[str] = frozenset()
     """Formats of programs that talk to this API; of the form that several APIs speak, the one it is named after."""
+    message_place: str = "messages[{}]"
+    """How its errors name a message of the request."""
+    vendor: str = ""
+    """Who makes its models, as the price table names them; "" where it serves models of many."""
     kinds: frozenset[str] = frozenset()
     """Parts that the tree does not know and the API does."""
     wire: WireForm = lambda message: ()
@@ -205,9 +213,13 @@ class Provider:
         return [*self.check_rows(excerpt), *self._check_marks(excerpt)]
 
     def rules_of_sections(self, format: str, request: Request = NO_REQUEST) -> tuple[SectionRule, ...]:
-        """Those of `section_rules` that count in a chain written in this format whose document records this request."""
-        is_own = format in self.formats or format in self.sessions
+        """Return the section rules that apply to a chain in this format whose document records this request."""
+        is_own = self.reads(format)
         return tuple(rule for rule in self.section_rules if (is_own or not rule.in_own_form) and rule.when(request))
+
+    def reads(self, format: str) -> bool:
+        """Whether it checks the JSON of messages in this format."""
+        return format in self.formats or format in self.sessions
 
     def _check_marks(self, excerpt: Excerpt) -> Iterator[Problem]:
         marks = reduce(or_, excerpt.marks, NO_MARK) if self.section_rules else NO_MARK
@@ -233,16 +245,16 @@ class Provider:
         form = self.wire if is_sent else self.sessions.get(excerpt.format)
         faults = excerpt.faults(form) if form else ()
         sent = self.sent if is_sent else ()
-        if not (excerpt.problems or faults or sent or excerpt.is_last) and excerpt.first_message:
+        if excerpt.is_plain and not (faults or sent):
             return ()
-        found = [said for problem in excerpt.problems for said in self._said_of(excerpt, problem, form is not None)]
+        found = [said for problem in excerpt.problems for said in self._problems_of(excerpt, problem, form is not None)]
         opens = excerpt.first_message == 0 and not excerpt.request.is_answer
         checks = (*sent, *(self.opening if opens else ()), *(ending if excerpt.is_last else ()))
         found += [self.problem(*broken) for check in checks for broken in check(excerpt)]
         known = {(problem.rule, problem.path) for problem in found}
         refused = {problem.path for problem in found if problem.severity == "error" and problem.part is not None}
         said = [self._fault(*fault) for fault in faults]
-        return [*found, *(each for each in said if each is not None and not _is_told(each, known, refused))]
+        return [*found, *(each for each in said if each is not None and not _is_reported(each, known, refused))]
 
     def _fault(self, path: Path, index: int, fault: WireFault) -> Problem | None:
         rule = self.wire_rule(fault)
@@ -266,7 +278,7 @@ class Provider:
 
     def check_marked(self, marked: int, first: Path) -> Iterator[Problem]:
         """The rule about cache_control; `marked`: how many blocks of the whole request have it, `first`: its first message."""
-        if self.cache_rule is not None and marked > cache_marks.MOST:
+        if self.cache_rule is not None and marked > server_blocks.MOST:
             yield self.problem(first, 0, (self.cache_rule, None, f"begins a request with {marked:,} cache_control blocks"))
 
     def unread(self, unread: Iterable[Unread]) -> Iterator[Problem]:
@@ -277,9 +289,9 @@ class Provider:
     def problem(self, path: Path, message: int, broken: Broken) -> Problem:
         rule, part, what = broken
         at = Path(path.section, path.pair, path.message, part)
-        return self._problem(rule, at, message, f"{place_in_words(path, message)} {what}.", rule.fixes)
+        return self._problem(rule, at, message, f"{place_in_words(path)} {what}.", rule.fixes)
 
-    def _said_of(self, excerpt: Excerpt, problem: Problem, is_judged: bool) -> Iterator[Problem]:
+    def _problems_of(self, excerpt: Excerpt, problem: Problem, is_judged: bool) -> Iterator[Problem]:
         if problem.rule == "first-message" and excerpt.request.is_answer:
             return
         choice = self.rules.get(problem.rule, OF_ALL.get(problem.rule))
@@ -316,7 +328,7 @@ OF_THE_FORM = frozenset(("member-missing", "field-type"))
 """Rules about the form of a part."""
 
 
-def _is_told(problem: Problem, known: Container[tuple[str, Path]], refused: Container[Path]) -> bool:
+def _is_reported(problem: Problem, known: Container[tuple[str, Path]], refused: Container[Path]) -> bool:
     """Whether another rule already reports the fault of this part, or its cause."""
     return (problem.rule, problem.path) in known or (problem.rule in OF_THE_FORM and problem.path in refused)
 
@@ -336,7 +348,7 @@ OPAQUE = "opaque-part"
 
 
 def _fixes_of(excerpt: Excerpt, problem: Problem) -> tuple[str, ...]:
-    """A call whose result lies in another pair gets that one rather than a new one."""
+    """Return the fixes of a problem. A call whose result is in another pair gets that result rather than a new one."""
     part = None if problem.part is None else excerpt.message(problem).parts[problem.part]
     is_late = problem.rule == "pending-call" and isinstance(part, ToolCall) and part.id in excerpt.paired
     return ("move-result", *problem.fixes) if is_late else problem.fixes

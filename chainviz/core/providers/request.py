@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -10,11 +11,10 @@ from typing import Any
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.surroundings import Surroundings
 from chainviz.core.chain.tree import Section
-from chainviz.core.dialects.members import string_of
-from chainviz.core.providers.rules.cache_marks import marked_beside
-from chainviz.core.providers.wire.stored_form import RUN_MEMBERS
+from chainviz.core.dialects.values import string_of
+from chainviz.core.providers.server_blocks import marked_beside
 from chainviz.core.usage.beside import declared_tools
-from chainviz.core.usage.recorded import find_model
+from chainviz.core.usage.recorded import find_api, find_model
 
 STORED = ("conversation", "previous_response_id")
 """Members of a request that name earlier messages, which the API stores."""
@@ -42,6 +42,8 @@ class Request:
     """The `type` of the member `thinking`, such as `disabled`; "" where the request does not say."""
     stored: str = ""
     """What says that the API stores messages of the conversation: a member of STORED, or REFERENCE; "" where nothing does."""
+    api: str = ""
+    """The recorded name or address of the API; "" where none is recorded."""
 
     def stores_call(self, section: Section[Any], place: tuple[int, int | None]) -> bool:
         """Whether a call before this pair may be among the messages that the API stores: the pair has no AI message, and it
@@ -70,11 +72,12 @@ def request_of(surroundings: Surroundings) -> Request:
     marked = marked_beside(surroundings)
     ends = surroundings.ends_single or any(map(_has_response, holders)) or bool(RUN_MEMBERS & set(members))
     thinking = string_of(holders[0].get("thinking"), "type")
-    return Request(model, members, tools, marked, surroundings.is_single, ends, thinking, _stored(members, surroundings))
+    api = next(filter(None, map(find_api, holders)), "")
+    return Request(model, members, tools, marked, surroundings.is_single, ends, thinking, _stored(members, surroundings), api)
 
 
 def _has_response(holder: dict[str, Any]) -> bool:
-    """Whether an object is an answer of OpenAI's Responses API or holds one; its items are in a list."""
+    """Return True if an object is or contains an answer of OpenAI's Responses API, whose items are in a list."""
     return any(isinstance(each, dict) and each.get("object") == "response" for each in (holder, *holder.values()))
 
 
@@ -109,3 +112,54 @@ def from_list(values: list[Any]) -> Request:
     """The request that `to_list` made these values of."""
     model, members, tools, *others = values
     return Request(model, tuple(members), None if tools is None else tuple(tools), *others)
+
+
+# Frameworks record more than they send: tau2 flat calls and times, mini-SWE-agent what it did with an answer, LiteLLM null
+# members.
+
+
+RUN_MEMBERS = frozenset(("trajectory_format", "termination_reason", "reward_info"))
+"""Members beside the messages that only the record of a run has (mini-SWE-agent, tau2)."""
+_TAU2 = "turn_idx"
+_LITELLM = "provider_specific_fields"
+
+
+def as_sent(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the message in the form that is sent; None for one that is not, such as a call of the simulated user."""
+    if _TAU2 in value:
+        return _from_tau2(value)
+    if isinstance(value.get("extra"), dict) or _LITELLM in value:
+        return _from_litellm(value)
+    return value
+
+
+def _from_litellm(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a message of LiteLLM without null members and the index of a call. The mark with which mini-SWE-agent ends
+    a run is not sent."""
+    kept = {key: each for key, each in value.items() if key not in ("extra", _LITELLM) and (each is not None or key == "content")}
+    if isinstance(calls := kept.get("tool_calls"), list):
+        kept["tool_calls"] = [_without_index(call) for call in calls]
+    return None if kept.get("role") == "exit" else kept
+
+
+def _without_index(call: Any) -> Any:
+    return {key: each for key, each in call.items() if key != "index"} if isinstance(call, dict) else call
+
+
+def _from_tau2(value: dict[str, Any]) -> dict[str, Any] | None:
+    role = value.get("role")
+    if role == "tool":
+        is_ours = value.get("requestor") != "user"
+        return {"role": role, "tool_call_id": value.get("id"), "content": value.get("content")} if is_ours else None
+    calls = value.get("tool_calls")
+    if role == "user" and calls:
+        return None
+    kept = {"role": role, "content": value.get("content")}
+    return kept | {"tool_calls": [_nested(call) for call in calls]} if isinstance(calls, list) and calls else kept
+
+
+def _nested(call: Any) -> Any:
+    if not isinstance(call, dict) or "function" in call:
+        return call
+    function = {"name": call.get("name"), "arguments": json.dumps(call.get("arguments"))}
+    return {"id": call.get("id"), "type": "function", "function": function}

@@ -1,7 +1,6 @@
 """Secrets and personal data: rules as data, scanning, and placeholders that are the same for the same value everywhere.
 
-In reading order: `rules`, `word_lists`, `part_texts` and `unknown_fields` (what is searched), `scan`, `masking`; for a purge:
-`known_values`, `spellings`, `decoded`, `word_search`.
+In reading order: `rules`, `word_lists`, `part_texts` (what is searched), `scan`, `masking`; for a purge: `known_values`, `spellings`.
 """
 
 from __future__ import annotations
@@ -9,11 +8,10 @@ from __future__ import annotations
 from chainviz.core.secrets.known_values import Values
 from chainviz.core.secrets.masking import Masker, Strategy, mask, mask_text
 from chainviz.core.secrets.rules import RULES, SECRETS, get_rule
-from chainviz.core.secrets.rules.own_rules import own_rule, own_rules
 from chainviz.core.secrets.rules.rule import Rule
 from chainviz.core.secrets.scan import Finding, Occurrence, fingerprint, scan_chain, scan_message, scan_text
 from chainviz.core.secrets.spellings import spellings
-from chainviz.core.secrets.word_lists import WordList
+from chainviz.core.secrets.word_lists import WordList, own_rule, own_rules
 
 __all__ = [
     "RULES", "SECRETS", "Finding", "Masker", "Occurrence", "Rule", "Strategy", "Values", "WordList", "fingerprint", "get_rule", "mask",

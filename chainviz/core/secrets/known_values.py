@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right, insort
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.secrets.decode_escapes import DecodedText, hides_ascii
 from chainviz.core.secrets.masking import Span, mask_text, with_spans
 from chainviz.core.secrets.scan import is_free
-from chainviz.core.secrets.spellings import spelled
-from chainviz.core.secrets.word_search import Words
+from chainviz.core.secrets.spellings import DecodedText, hides_ascii, spelled
 
 _BARE = re.compile(r"-?[0-9][0-9.]*")
 _VALUE_END = re.compile(r"\s*(?:[],}]|\Z)")
@@ -24,7 +24,8 @@ class Values:
     """Values and the replacement of each, prepared once for many texts. `Masker.placeholders` is such a mapping."""
 
     def __init__(self, placeholders: Mapping[str, str], words: Collection[str] = ()) -> None:
-        """`words`: those that a person looks for; an underscore ends them, as it does where they are found."""
+        """Prepare the search. `words` are those that a person searches for; an underscore ends them, both here and in a
+        text."""
         self._instead: dict[bytes, str | None] = {}
         """By spelling; None where as many letters have to stand, since what is beside them could not be read else."""
         for value, placeholder in placeholders.items():
@@ -34,7 +35,7 @@ class Values:
         self._own = {_bytes(spelling.text) for word in words for spelling in spelled(word)}
 
     def source_spans(self, text: str) -> list[Span]:
-        """The same for a text as its source spells it: also values that JSON escapes hide."""
+        """Return the spans of known values in a text in its source spelling, including values that JSON escapes hide."""
         found = self.spans(text)
         if not hides_ascii(text):
             return found
@@ -48,7 +49,7 @@ class Values:
         return sorted(found)
 
     def spans(self, text: str) -> list[Span]:
-        """Every spelling of every value, the longest first where they overlap, and its replacement."""
+        """Return each occurrence of a value in any spelling with its replacement, the longest first where they overlap."""
         content = _bytes(text)
         near = sorted(self._words.occurrences(content), key=lambda each: (-len(each[1]), each))
         places = _Places(content)
@@ -66,7 +67,7 @@ class Values:
         return sorted(found)
 
     def mask(self, message: Message) -> Message:
-        """The message without the values in its parts; the same object where it has none. Call ids stay."""
+        """Return the message without the values in its parts; the same object if it has none. Call ids stay."""
         return with_spans(message, lambda part, place, text: self.spans(text))
 
     def mask_raw(self, text: str) -> str:
@@ -86,9 +87,10 @@ class Values:
         return "".join((*pieces, text[at:]))
 
     def mask_source(self, message: Message) -> Message:
-        """The message with source units that hold no value, in no member; its format has to read it again from them.
-
-        Do it last, on what the format wrote: signed reasoning must be gone by then, and ids that hold a value change.
+        """Return the message with source units that contain no value in any member; its format has to read it again
+        from them.
+        Do this last, on what the format wrote: signed reasoning must be gone by then, and ids that contain a value
+        change.
         """
         source = []
         for fragment in message.source:
@@ -104,7 +106,7 @@ def _bytes(text: str) -> bytes:
 
 
 class _Places:
-    """Characters before a byte; the bytes are asked for in any order."""
+    """The number of characters before a byte, for bytes in any order."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -129,3 +131,57 @@ def _is_whole(text: str, start: int, end: int, joins: str) -> bool:
 
     before, after = text[start - 1 : start], text[end : end + 1]
     return not (in_word(before) and in_word(text[start])) and not (in_word(after) and in_word(text[end - 1]))
+
+
+# Many words are found in one pass over the bytes of a text. RE2 finds the beginnings of words (its time does not grow
+# with their number; `re` replaces it where it is absent), and what begins there is compared with the words
+# themselves.
+
+
+HEAD = 24
+"""Bytes of a word that are looked for; the rest of a long one is only compared."""
+GROUP = 4000
+"""Words of one pattern: far more of them take RE2 minutes to compile."""
+MEMORY = 256 << 20
+KEY = 4
+
+
+class Words:
+    """`longest`: how many bytes the longest word has."""
+
+    def __init__(self, words: Iterable[bytes]) -> None:
+        known = sorted(set(words) - {b""}, key=lambda word: (-len(word), word))
+        self.longest = len(known[0]) if known else 0
+        self._key = min(KEY, len(known[-1])) if known else KEY
+        self._by_key: dict[bytes, list[bytes]] = defaultdict(list)
+        for word in known:
+            self._by_key[word[: self._key]].append(word)
+        heads = list(dict.fromkeys(word[:HEAD] for word in known))
+        self._patterns = [_compiled(heads[start : start + GROUP]) for start in range(0, len(heads), GROUP)]
+
+    def occurrences(self, content: bytes) -> Iterator[tuple[int, bytes]]:
+        """Yield each occurrence of a word with its start, in order, at one place the longest first. Words may overlap."""
+        places: set[int] = set()
+        for pattern in self._patterns:
+            found = pattern.search(content)
+            while found is not None:
+                places.add(found.start())
+                found = pattern.search(content, found.start() + 1)
+        for start in sorted(places):
+            for word in self._by_key.get(content[start : start + self._key], ()):
+                if content.startswith(word, start):
+                    yield start, word
+
+
+def _compiled(heads: list[bytes]) -> Any:
+    pattern = b"|".join(map(re.escape, heads))
+    try:
+        import re2
+    except ImportError:
+        return re.compile(pattern)
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    options.max_mem = MEMORY
+    options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile(pattern, options)

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from chainviz.core.chain.calls.arguments import is_json
+from chainviz.core.chain.arguments import is_json
 from chainviz.core.chain.messages import Message, Part, Text
 from chainviz.core.secrets.part_texts import JSON_PLACES, texts_of, with_text
 from chainviz.core.secrets.rules.rule import Rule
 from chainviz.core.secrets.scan import Finding
 
 Strategy = Literal["replace", "mask", "pseudonym"]
+PLACEHOLDERS: dict[str, str] = {"pseudonym": "numbered placeholder", "replace": "placeholder", "mask": "stars"}
+"""What each strategy puts in place of a value, in words."""
 STARS = "********"
 REASONING_GONE = "[reasoning removed]"
 _NUMBER = re.compile(r"-?[0-9][0-9.]*")
@@ -21,7 +23,7 @@ Span = tuple[int, int, str]
 
 
 class Masker:
-    """Gives placeholders and remembers them. Nothing in a replacement or pseudonym comes from the value."""
+    """Assigns placeholders and remembers them. Nothing in a replacement or pseudonym comes from the value."""
 
     def __init__(self, strategy: Strategy = "replace") -> None:
         self.strategy = strategy
@@ -51,7 +53,7 @@ class Masker:
 
 
 def mask(message: Message, findings: Sequence[Finding], masker: Masker) -> Message:
-    """The message with these findings replaced; the same object where there are none."""
+    """Return the message with these findings replaced; the same object if there are none."""
     if not findings:
         return message
     wanted: dict[tuple[int, str], list[Span]] = {}

@@ -1,12 +1,29 @@
-"""The texts inside a part, and the part with another text in one of them."""
+"""The texts inside a part (also in data: URLs and in members of its source that no part shows), and the part with one replaced."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
+import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.secrets.data_urls import carried_texts, text_in, with_carried
+from chainviz.core.chain.messages import (
+    Binary,
+    Fragment,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from chainviz.core.dialects.values import encode_base64
+from chainviz.core.documents.units import Pointer
 
 TEXT, REASONING, ARGUMENTS, CONTENT, ADDRESS, FILE, OPAQUE, MEDIA, CARRIED = (
     "text", "reasoning", "arguments", "content", "address", "file", "opaque", "media", "carried",
@@ -16,7 +33,8 @@ JSON_PLACES = frozenset((ARGUMENTS, OPAQUE))
 
 
 def texts_of(part: Part) -> Iterator[tuple[str, str]]:
-    """(place, text). Encrypted reasoning and pictures hold no text; a data: URL may carry one."""
+    """Yield the texts of a part as (place, text), including those in data: URLs. Encrypted reasoning and images contain
+    no text."""
     for place, text in _own_texts(part):
         yield place, text
         if not place.startswith(MEDIA):
@@ -53,7 +71,8 @@ def _file_text(content: bytes) -> Iterator[tuple[str, str]]:
 
 
 def with_text(part: Part, place: str, text: str) -> Part | None:
-    """None where the part has to go: signed reasoning that differs would be refused."""
+    """Return the part with another text at `place`, or None if the part has to go, since changed signed reasoning would
+    be refused."""
     outer, is_carried, number = place.rpartition(f" {CARRIED} ")
     if is_carried:
         return with_text(part, outer, with_carried(dict(texts_of(part))[outer], int(number), text))
@@ -79,3 +98,102 @@ def with_text(part: Part, place: str, text: str) -> Part | None:
             return replace(part, url=text)
         case Binary():
             return replace(part, content=text.encode("utf-8", "surrogatepass"))
+
+
+_CARRIED = re.compile(
+    r"data:(?!image\\?/)[\w.+-]{1,80}\\?/[\w.+-]{1,80}(?:;[\w.+=-]{1,80}){0,8}?;base64,"
+    r"((?:[A-Za-z0-9+/_-]|\\/)[A-Za-z0-9+/_-]*(?:\\/[A-Za-z0-9+/_-]*)*={0,2})"
+)
+"""JSON may spell / as \\/."""
+
+
+def text_in(content: bytes) -> str | None:
+    """Return the bytes of a file as text, or None if they are not text."""
+    if b"\0" in content[:4096]:
+        return None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def carried_texts(text: str) -> Iterator[tuple[int, str]]:
+    """The number of each URL that carries a text, and that text."""
+    for number, match in enumerate(_CARRIED.finditer(text) if ";base64," in text else ()):
+        found = _decoded(match[1])
+        if found is not None:
+            yield number, found
+
+
+def with_carried(text: str, number: int, new: str) -> str:
+    """Return the text with other content in the data URL of this number."""
+    match = list(_CARRIED.finditer(text))[number]
+    return text[: match.start(1)] + encode_base64(new.encode("utf-8", "surrogatepass")) + text[match.end(1) :]
+
+
+def _decoded(encoded: str) -> str | None:
+    plain = encoded.replace("\\/", "/").rstrip("=")
+    try:
+        return text_in(base64.b64decode(plain + "=" * (-len(plain) % 4), altchars=b"-_" if set("-_") & set(plain) else None))
+    except (ValueError, binascii.Error):
+        return None
+
+
+# Members of a message's source may belong to no part, such as `toolUseResult` of a Claude Code line.
+
+
+SHORT = 200
+"""Characters up to which a member that a part says among other words is a field of its own: a password that the text repeats."""
+
+
+class _Members(list[tuple[str, Any]]):
+    """The members of an object, including those whose name is repeated later, since they are in the file too."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceField:
+    pointer: str
+    """JSON pointer in the unit."""
+    text: str
+    """With its key, which rules look at too."""
+
+
+def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
+    """Yield the fields of a message from which no part was read, in the order of the source; nothing if it is not JSON.
+    `blocks_at`: the place of the blocks in a unit, which tell apart the messages it gives. Members beside them belong
+    to its first message.
+    """
+    texts = [text for part in message.parts for _, text in texts_of(part)]
+    texts += [getattr(part, name, "") for part in message.parts for name in ("signature",)]
+    known, whole = set(texts), "\n".join(texts)
+    for fragment in message.source:
+        try:
+            unit = json.loads(fragment.text, object_pairs_hook=_Members)
+        except (ValueError, RecursionError):
+            continue
+        is_later = (fragment.blocks or (0,))[0] != 0
+        for pointer, key, leaf in _leaves(unit, fragment, blocks_at):
+            text = leaf if isinstance(leaf, str) else str(leaf)
+            is_known = text in known or (len(text) > SHORT and text in whole)
+            if not is_known and not (is_later and pointer[: len(blocks_at)] != blocks_at):
+                yield SourceField("".join(f"/{_escaped(str(step))}" for step in pointer), f'"{key}":"{text}"')
+
+
+def _leaves(unit: Any, fragment: Fragment, blocks_at: Pointer) -> Iterator[tuple[Pointer, str, str | int | float]]:
+    """Texts and numbers of the message, each with its pointer and its key."""
+    waiting: list[tuple[Pointer, str, Any]] = [((), "", unit)]
+    while waiting:
+        pointer, key, value = waiting.pop()
+        if isinstance(value, _Members):
+            waiting += [((*pointer, name), name, each) for name, each in reversed(value)]
+        elif isinstance(value, list):
+            own = list(range(len(value)))
+            if fragment.blocks is not None and pointer == blocks_at:
+                own = [place for place in own if place in fragment.blocks]
+            waiting += [((*pointer, i), key, value[i]) for i in reversed(own)]
+        elif value is not None and not isinstance(value, bool):
+            yield pointer, key, value
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import message_paths
+from chainviz.core.counts import count_text
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats import get_format
 from chainviz.core.progress import Progress, ignore_progress
-from chainviz.core.secrets.decode_escapes import DecodedText, hides_ascii
-from chainviz.core.secrets.part_texts import texts_of
-from chainviz.core.secrets.rule_words import rule_words
+from chainviz.core.secrets.part_texts import fields, texts_of
 from chainviz.core.secrets.rules import RULES
-from chainviz.core.secrets.rules.rule import Rule
-from chainviz.core.secrets.unknown_fields import fields
+from chainviz.core.secrets.rules.rule import Rule, lower
+from chainviz.core.secrets.spellings import DecodedText, hides_ascii
 
 FIELD, AROUND = "field", "around"
 """Places outside of all parts: the n-th unknown field of a message, the n-th text around the messages. They are numbers,
@@ -48,7 +51,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A finding and where a chain holds it. Its id names the place, not the value, so that it may be stored and logged."""
+    """A finding and its place in a chain. Its id names the place, not the value, so that it may be stored and logged."""
 
     message: int
     """Place of the message; -1 around the messages."""
@@ -66,12 +69,12 @@ def occurrence_id(path: str, place: str, start: int) -> str:
 
 
 def is_outside(place: str) -> bool:
-    """Whether a place lies outside of all parts."""
+    """Return True for a place outside all parts."""
     return place.startswith((f"{AROUND} ", f"{FIELD} "))
 
 
 def place_number(place: str) -> int:
-    """Which of the fields, or of the texts around the messages, a place outside of all parts is."""
+    """Return the number of the field, or of the text around the messages, in a place outside all parts."""
     return int(place.rpartition(" ")[2])
 
 
@@ -93,7 +96,7 @@ def scan_text(text: str, rules: Sequence[Rule] = RULES, part: int = -1, place: s
 
 
 def scan_source(text: str, rules: Sequence[Rule], place: str) -> list[Finding]:
-    """The same for a text outside of all parts, as its source spells it: also what JSON escapes hide."""
+    """Scan a text outside all parts in its source spelling, including what JSON escapes hide."""
     found = scan_text(text, rules, place=place)
     if not hides_ascii(text):
         return found
@@ -106,7 +109,7 @@ def scan_source(text: str, rules: Sequence[Rule], place: str) -> list[Finding]:
 
 
 def is_free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
-    """Whether a stretch touches none of those that are taken; they are sorted."""
+    """Return True if a range overlaps none of the taken ones, which are sorted."""
     at = bisect_left(taken, (start, end))
     return start < end and not (at and taken[at - 1][1] > start) and not (at < len(taken) and taken[at][0] < end)
 
@@ -122,7 +125,7 @@ def scan_message(message: Message, rules: Sequence[Rule] = RULES) -> list[Findin
 
 
 def scan_fields(message: Message, blocks_at: Pointer, rules: Sequence[Rule] = RULES) -> Iterator[Finding]:
-    """What its fields hold that no part was read from. Another spelling of what a part holds goes with that."""
+    """Scan the fields of a message from which no part was read. A value that a part also contains is not repeated."""
     found = [
         finding
         for number, each in enumerate(fields(message, blocks_at))
@@ -145,7 +148,7 @@ def scan_chain(
             for finding in scan_fields(message, blocks_at, rules):
                 yield Occurrence(index, str(path), finding)
         read = start + len(messages)
-        progress(read / len(chain), f"{read:,} messages read")
+        progress(read / len(chain), f"{count_text(read, 'message')} read")
     for number, text in enumerate(chain.surroundings.texts()):
         for finding in scan_source(text, rules, f"{AROUND} {number}"):
             yield Occurrence(-1, "", finding)
@@ -154,3 +157,41 @@ def scan_chain(
 def fingerprint(value: str, key: bytes) -> str:
     """Tells equal values apart without holding them: keyed, since a short secret can be guessed from a plain hash."""
     return hmac.new(key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
+
+
+# A rule cannot match a text that has none of its words. RE2 looks for the words of all rules in one pass.
+
+
+class RuleWords:
+    def __init__(self) -> None:
+        by_word: dict[str, set[str]] = defaultdict(set, {"": set()})  # the empty word is in every text
+        for rule in RULES:
+            for word in rule.words:
+                by_word[lower(word)].add(rule.name)
+        self._with_words = frozenset(rule.name for rule in RULES if rule.words)
+        self._names = list(by_word.values())
+        self._search = _search(list(by_word))
+
+    def absent_from(self, text: str) -> frozenset[str]:
+        """Names of rules; none where RE2 is not installed, or gives up and so finds not even the empty word."""
+        found = self._search.Match(lower(text).encode("utf-8", "surrogatepass")) if self._search is not None else None
+        return self._with_words.difference(*[self._names[number] for number in found]) if found else frozenset()
+
+
+@cache
+def rule_words() -> RuleWords:
+    return RuleWords()
+
+
+def _search(words: list[str]) -> Any:
+    try:
+        import re2
+    except ImportError:
+        return None
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    search = re2.Set.SearchSet(options)
+    for word in words:
+        search.Add(re.escape(word.encode()))
+    search.Compile()
+    return search

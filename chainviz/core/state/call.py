@@ -1,5 +1,7 @@
-"""One call of a model, from a state to the next (seed 3): what is sent, stored and logged. Replies and tools are given; no
-model is called. Where seed 3 and its code disagree, `CallRules` chooses.
+"""Simulate one call of a model, from a state to the next: the messages that are sent, stored and logged.
+
+Replies and results of tools are given; no model is called. `CallRules` chooses where the specification and its code
+disagree.
 """
 
 from __future__ import annotations
@@ -7,16 +9,49 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from chainviz.core.chain.chain import MemoryChain, Splice
-from chainviz.core.chain.messages import HUMAN, TOOL, Message, Text, ToolCall, ToolResult
-from chainviz.core.errors import ChainError
-from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest, CompactionRun
-from chainviz.core.state.document import State
-from chainviz.core.state.message_index import Window
-from chainviz.core.state.raw_messages import RawMessage, dialect_of, known_fields, read_raw, write_raw
-from chainviz.core.state.usage import Usage
+from chainviz.core.chain.chain import Chain, MemoryChain, Splice
+from chainviz.core.chain.messages import HUMAN, TOOL, Message, Shape, Text, ToolCall, ToolResult
+from chainviz.core.errors import ChainError, Refused
+from chainviz.core.state.document import RawMessage, State, dialect_of, known_fields, read_raw, write_raw
+from chainviz.core.state.message_index import Usage, Window
+
+# The seam between a call and core/operations/compact.
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRequest:
+    """Seed 3, Compaction Interface."""
+
+    messages: Window
+    """The stored messages; leading system messages are not among them."""
+    leading: Sequence[Shape] = ()
+    """The leading system messages of the call: for information, never compacted."""
+    usage: Usage | None = None
+    """Of the last call; None where it is unknown."""
+    provider: str = ""
+    processed_length: int = 0
+    chain: Chain | None = None
+    """The stored messages with their bodies, for strategies that rewrite them; None where there are only sizes."""
+
+
+class Compaction(Protocol):
+    @property
+    def was_compacted(self) -> bool: ...
+
+    @property
+    def splices(self) -> tuple[Splice, ...]:
+        """What changes, in places of the stored messages."""
+
+
+CompactionRun = Callable[[CompactionRequest], Compaction]
+"""Raises CompactionFailed where it cannot be done."""
+
+
+class CompactionFailed(Refused):
+    """Raised if a compactor fails: the call that asked for it makes no new state."""
+
 
 STOP = ("stop", "end_turn", "stop_sequence")
 CALLS = ("tool_calls", "tool_use")
@@ -29,7 +64,7 @@ NO_REPLY = "no_reply"
 
 
 class ToolFailed(ChainError):
-    """A tool that could not run; its text goes back to the model, and the turn goes on."""
+    """Raised if a tool cannot run. Its text is sent to the model, and the turn continues."""
 
 
 Tools = Mapping[str, Callable[[str], str]]

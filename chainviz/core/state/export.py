@@ -1,13 +1,18 @@
-"""A chain as a state document: its stored messages as the dialect of the provider spells them, byte for byte."""
+"""A chain as a state document and a state document as a chain's continuation, with what the chain would store and its next call
+would send. Nothing is called; leading system messages and the next user message are a person's what-if."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from enum import StrEnum
+from typing import Any, Protocol
 
 from chainviz.core.chain.chain import MemoryChain, Splice
-from chainviz.core.chain.messages import Fragment, Message
-from chainviz.core.chain.unread import Unread, describe_unread
+from chainviz.core.chain.messages import NEW, SYSTEM, Fragment, Message, Shape
+from chainviz.core.chain.surroundings import Unread, describe_unread
+from chainviz.core.counts import count_text
 from chainviz.core.documents.assemble import units_of
 from chainviz.core.documents.units import EMPTY_ENVELOPE
 from chainviz.core.errors import Refused
@@ -15,10 +20,10 @@ from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.formats.stylist import Stylist
-from chainviz.core.state.document import VERSION, State
+from chainviz.core.state.document import DIALECTS, VERSION, State, dialect_of
+from chainviz.core.state.message_index import MessageIndex, Window, last_answer, leading_systems
 from chainviz.core.state.processed_length import is_state, provider_length
-from chainviz.core.state.raw_messages import DIALECTS, dialect_of
-from chainviz.core.state.stored_and_sent import next_call
+from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
 
 KEPT = "Export the chain in its own format, which keeps every byte."
 
@@ -34,9 +39,8 @@ def is_state_format(format: str) -> bool:
 
 
 def exported_in(format: str, provider: str) -> Format:
-    """The dialect in which the messages of a chain stand in a state document of `provider`.
-
-    Refused where the chain is written for another provider: that is a conversion, done explicitly.
+    """Return the dialect of the messages in a state document of `provider`.
+    Raises Refused if the chain is written for another provider: that is a conversion, done explicitly.
     """
     dialect = dialect_of(provider)
     if _dialect_name(format) != dialect.name:
@@ -71,7 +75,7 @@ def state_of(messages: Sequence[Message], format: str, provider: str, *, process
 
 
 def raw_texts(sources: Iterable[tuple[Fragment, ...]], dialect: Format) -> Iterator[str]:
-    """The text of each message of the provider; one of them may hold several messages of a chain."""
+    """Yield the text of each message of the provider; one of them may contain several messages of a chain."""
     return units_of(sources, unit_form(dialect))
 
 
@@ -86,3 +90,135 @@ def _source(messages: Sequence[Message], place: int, dialect: Format) -> tuple[F
 def _dialect_name(format: str) -> str:
     found = get_format(format)
     return found.dialect.name if isinstance(found, GoaitoolsState) else found.name
+
+
+STARTS_WITH_SYSTEM = "The state starts with a system message. The Go library goaitools drops it at the next save; chainviz keeps it."
+
+
+class Mark(StrEnum):
+    """What becomes of a message of the chain."""
+
+    NOT_STORED = "sent, not stored"
+    """It leads the chain as the system messages of the last call: each call brings its own."""
+    SEEN = "stored"
+    APPENDED = "appended since"
+    """Stored after the last call: the model has not seen it."""
+
+
+class StoredMessages(Protocol):
+    """The stored messages of a chain, measured: `Window` counts them one by one, a database knows the sums."""
+
+    @property
+    def start(self) -> int:
+        """Place of the first one in the chain."""
+
+    @property
+    def size(self) -> int:
+        """Content bytes."""
+
+    @property
+    def systems(self) -> int:
+        """The number of system messages among them."""
+
+    @property
+    def first_role(self) -> str:
+        """The role of the first message; "" if there is none."""
+
+    def __len__(self) -> int: ...
+
+    def size_before(self, place: int) -> int:
+        """Content bytes of the first `place` of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextCall:
+    stored: StoredMessages
+    seen: int
+    """How many of the stored ones the model has seen: the divider."""
+    leading: tuple[Message, ...] = ()
+    """System messages of the next call: sent before the stored ones, never stored."""
+    user: Message | None = None
+    """The next user message: sent last, stored once the reply is complete."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def sent_count(self) -> int:
+        return len(self.leading) + len(self.stored) + (self.user is not None)
+
+    @property
+    def sent_size(self) -> int:
+        """Content bytes."""
+        own = sum(message.size for message in self.leading) + (self.user.size if self.user else 0)
+        return own + self.stored.size
+
+    @property
+    def appended_size(self) -> int:
+        """Content bytes of the messages the model has not seen."""
+        return self.stored.size - self.stored.size_before(self.seen)
+
+    def tokens(self, bytes_per_token: float = BYTES_PER_TOKEN) -> int:
+        """Estimate the tokens of the next request."""
+        return estimated_tokens(self.sent_size, bytes_per_token)
+
+    def mark(self, place: int) -> Mark:
+        """Return the mark of the message at a place of the chain."""
+        at = place - self.stored.start
+        return Mark.NOT_STORED if at < 0 else Mark.SEEN if at < self.seen else Mark.APPENDED
+
+
+def next_call(
+    messages: Sequence[Shape],
+    leading: Sequence[Message] = (),
+    user: Message | None = None,
+    *,
+    processed_length: int | None = None,
+    is_state: bool = False,
+) -> NextCall:
+    """`processed_length` counts stored messages; None puts the divider behind the last AI message.
+
+    `is_state`: the chain is a state document, whose messages are stored whatever their role.
+    """
+    start = 0 if is_state else leading_systems(messages)
+    stored = Window(MessageIndex(messages), start, len(messages))
+    if processed_length is None:
+        last = last_answer(messages)
+        processed_length = 0 if last is None else last + 1 - start
+    return call_after(stored, processed_length, leading, user)
+
+
+def call_after(
+    stored: StoredMessages, processed_length: int, leading: Sequence[Message] = (), user: Message | None = None
+) -> NextCall:
+    """The next call, where the stored messages are measured already."""
+    seen = max(0, min(processed_length, len(stored)))
+    return NextCall(stored, seen, tuple(leading), user, tuple(_warnings(stored, processed_length)))
+
+
+def _warnings(stored: StoredMessages, processed_length: int) -> Iterator[str]:
+    if not len(stored):
+        yield "Nothing would be stored: after the next call, the state contains only its user message and the reply."
+    elif stored.first_role == SYSTEM:
+        yield STARTS_WITH_SYSTEM
+    if processed_length > len(stored):
+        seen = count_text(processed_length, "message")
+        yield f"The model has seen {seen}, but only {len(stored):,} are stored; all of them count as seen."
+
+
+def continuation(stored: Sequence[Message], start: int, state: Sequence[Message]) -> Iterator[Splice]:
+    """Yields the changes that make the messages of `state` of the `stored` ones, which begin at `start` in the chain.
+
+    Messages that are the same, byte for byte, stay; new ones keep the text of their source.
+    """
+    matcher = SequenceMatcher(None, [_words(message) for message in stored], [_words(message) for message in state])
+    for kind, begin, end, first, last in matcher.get_opcodes():
+        if kind != "equal":
+            yield Splice(start + begin, end - begin, tuple(_new(message) for message in state[first:last]))
+
+
+def _words(message: Message) -> tuple[str, ...]:
+    return (message.role, *(f"{fragment.blocks} {fragment.text}" for fragment in message.source))
+
+
+def _new(message: Message) -> Message:
+    """Return the message with a source that belongs to no document yet."""
+    return replace(message, source=tuple(Fragment(NEW, "", each.text, each.blocks) for each in message.source))

@@ -1,4 +1,4 @@
-"""A file classified as a state document: fine, or what is wrong and where (seed 3, Error Handling).
+"""Classify a file as a state document: valid, or its problems with their places.
 
 Nothing is thrown away. The reference discards a state that it cannot read and overwrites it at the next append.
 """
@@ -15,8 +15,7 @@ from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Array
 from chainviz.core.documents.json.scan import in_words
 from chainviz.core.errors import Refused
-from chainviz.core.state.document import VERSION, State
-from chainviz.core.state.raw_messages import DIALECTS
+from chainviz.core.state.document import DIALECTS, VERSION, State
 
 
 class Fault(StrEnum):
@@ -108,7 +107,7 @@ def read_state(content: bytes, provider: str = "", *, reference: bool = False) -
         or _wrong_provider(members.get("provider", ""), provider, text)
         or _corrupted(members.get("messages", []), text, reference=reference)
     )
-    return StateFile(content, problem, _found(text, members), members.get("version"))
+    return StateFile(content, problem, _partial_state(text, members), members.get("version"))
 
 
 def _broken(content: bytes, text: str, words: str, position: int) -> StateFile:
@@ -116,14 +115,14 @@ def _broken(content: bytes, text: str, words: str, position: int) -> StateFile:
     try:
         whole = text[:position]
         members = _known_members(json.loads(whole))
-        found = _found(whole, members)
+        found = _partial_state(whole, members)
     except (ValueError, RecursionError):
         members = _known_members(peek(text, text.find("{"))) if "{" in text else {}
         found = State(members.get("provider", ""), (), members.get("processed_length", 0))
     return StateFile(content, _problem(Fault.INVALID_JSON, words, text, position), found, members.get("version"))
 
 
-def _found(text: str, members: dict[str, Any]) -> State:
+def _partial_state(text: str, members: dict[str, Any]) -> State:
     if not text.lstrip().startswith("{"):
         return State("")
     document = json_edit.load_object(text)
@@ -145,7 +144,7 @@ TYPES: dict[str, tuple[type, str]] = {
 
 
 def _known_members(value: Any) -> dict[str, Any]:
-    """Those of the expected type."""
+    """Return the members that have the expected type."""
     members = value if isinstance(value, dict) else {}
     return {key: members[key] for key, (kind, _) in TYPES.items() if type(members.get(key)) is kind}
 
@@ -156,7 +155,7 @@ def _problem(fault: Fault, words: str, text: str, position: int, message: int | 
 
 
 def _at(text: str, *pointer: str | int) -> int:
-    """Where a value lies; the start of the document where there is none."""
+    """Return the position of a value; 0, the start of the document, if there is none."""
     found = json_edit.span_of(text, pointer)
     return found[0] if found else 0
 
@@ -206,7 +205,7 @@ def _corrupted(messages: list[Any], text: str, *, reference: bool) -> StateProbl
 
 
 def fault_of(message: Any, *, content_parts: bool = True) -> str:
-    """Why a message cannot be read, "" where it can."""
+    """Return the reason why a message cannot be read; "" if it can."""
     if not isinstance(message, dict):
         return f"it is {kind_of(message)}; an object is expected."
     if not isinstance(message.get("role"), str):
@@ -221,7 +220,7 @@ def fault_of(message: Any, *, content_parts: bool = True) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """What a JSON value is, in words."""
+    """Name the type of a JSON value in words."""
     if value is None:
         return "null"
     words: dict[type, str] = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}

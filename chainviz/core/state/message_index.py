@@ -1,4 +1,5 @@
-"""Messages with running sums, so that any stretch of them is measured without walking it."""
+"""Messages with running sums, so that any stretch is measured without walking it, and the prompt tokens of the last call: recorded
+in the transcript, given by a person, or estimated."""
 
 from __future__ import annotations
 
@@ -6,8 +7,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Literal
 
+from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Shape
+from chainviz.core.errors import Refused
+from chainviz.core.usage.estimate import estimated_tokens, tokenizer, tokens_of
+from chainviz.core.usage.recorded import recorded_in
 
 
 def ends_turn(message: Shape) -> bool:
@@ -16,7 +22,7 @@ def ends_turn(message: Shape) -> bool:
 
 
 def leading_systems(messages: Sequence[Shape]) -> int:
-    """How many system messages a chain begins with: each call brings its own, so they are not stored."""
+    """Count the system messages at the beginning of a chain. They are not stored, since each call brings its own."""
     return sum(1 for _ in takewhile(lambda message: message.role == SYSTEM, messages))
 
 
@@ -78,7 +84,7 @@ class Window:
 
     @property
     def first_role(self) -> str:
-        """ "" where there is none."""
+        """The role of the first message; "" if there is none."""
         return self[0].role if len(self) else ""
 
     @property
@@ -91,7 +97,7 @@ class Window:
         return self.index.sizes[self.start + place] - self.index.sizes[self.start]
 
     def first_over(self, size: int) -> int:
-        """The first place with at least `size` bytes before it; the length where there is none."""
+        """Return the first place with at least `size` bytes before it; the length if there is none."""
         sizes = self.index.sizes
         return bisect_left(sizes, sizes[self.start] + size, self.start, self.stop) - self.start
 
@@ -106,3 +112,52 @@ class Window:
         humans = self.index.humans
         at = bisect_left(humans, self.start + place) - 1
         return humans[at] - self.start if at >= 0 and humans[at] >= self.start else None
+
+
+Source = Literal["recorded", "given", "estimated", "o200k"]
+Counter = Literal["recorded", "o200k", "bytes"]
+"""How prompt tokens are counted where nobody gives their number."""
+COUNTERS: dict[str, str] = {
+    "recorded": "As recorded, else 4 bytes per token",
+    "o200k": "With the tokenizer o200k",
+    "bytes": "4 bytes per token",
+}
+NO_TOKENIZER = 'The tokenizer is not installed: pip install "chainviz[tokens]".'
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    prompt_tokens: int
+    sent: int
+    """Content bytes of the messages that this call sent, leading system messages included."""
+    source: Source = "recorded"
+
+    def __str__(self) -> str:
+        label = "" if self.source == "recorded" else f" ({self.source})"
+        return f"{self.prompt_tokens:,} prompt tokens{label}"
+
+
+def last_answer(messages: Sequence[Shape]) -> int | None:
+    """The place of the last AI message: what the last call gave."""
+    return next((place for place in range(len(messages) - 1, -1, -1) if messages[place].role == AI), None)
+
+
+def usage_of(chain: Chain, given: int = 0, counter: Counter = "recorded") -> Usage:
+    """The usage of the chain's last call: `given` if it is more than 0, else as `counter` says. Raises Refused without a
+    tokenizer.
+
+    A record is of the call as it was made: where messages before it were removed since, it is too high; give a number.
+    """
+    shapes = chain.shapes()
+    last = last_answer(shapes)
+    sent = sum(shape.size for shape in shapes[: len(shapes) if last is None else last])
+    if given > 0:
+        return Usage(given, sent, "given")
+    if counter == "o200k":
+        if tokenizer() is None:
+            raise Refused(NO_TOKENIZER)
+        return Usage(tokens_of(chain.slice(0, len(shapes) if last is None else last)), sent, "o200k")
+    recorded = recorded_in(chain[last]) if last is not None and counter == "recorded" else None
+    if recorded is not None:
+        return Usage(recorded[1].input, sent)
+    return Usage(estimated_tokens(sent), sent, "estimated")

@@ -63,8 +63,8 @@ class ChangedState:
 
 
 def shifted_length(processed_length: int, changes: Sequence[Change]) -> int:
-    """Counted in messages of the chain. Messages before the last one the model has seen count as seen, also where they are
-    new (a summary)."""
+    """Return the processed length after changes, counted in messages of the chain. Messages before the last one that
+    the model has seen count as seen, even new ones (a summary)."""
     seen = processed_length
     for change in changes:
         gone = max(0, min(change.removed, processed_length - change.start))
@@ -74,21 +74,21 @@ def shifted_length(processed_length: int, changes: Sequence[Change]) -> int:
 
 
 def seen_messages(processed_length: int, origins: Origins) -> int:
-    """How many messages of a chain the first `processed_length` of the provider hold."""
+    """Return the number of messages of a chain that the first `processed_length` of the provider contain."""
     counts = list(_provider_counts(origins))
     beyond = max(0, processed_length - (counts[-1] if counts else 0))
     return bisect_right(counts, processed_length) + beyond
 
 
 def provider_length(seen: int, origins: Origins) -> int:
-    """How many messages of the provider hold the first `seen` of a chain."""
+    """Return the number of messages of the provider that contain the first `seen` of a chain."""
     counts = [0, *_provider_counts(origins)]
     beyond = max(0, seen - (len(counts) - 1))
     return counts[seen - beyond] + beyond
 
 
 def _provider_counts(origins: Origins) -> Iterator[int]:
-    """For each message of a chain, how many of the provider there are up to it."""
+    """Yield for each message of a chain the number of messages of the provider up to it."""
     count = 0
     last: Origin | None = None
     for fragments in origins:
@@ -109,7 +109,7 @@ _LENGTH = re.compile(r'("processed_length"\s*:\s*)(-?\d+)')
 
 
 def recorded_length(texts: Iterable[str]) -> int | None:
-    """The processed_length in the texts beside the messages of a state document; None where there is none."""
+    """Return the processed_length in the texts beside the messages of a state document, or None if it has none."""
     found = next(filter(None, map(_LENGTH.search, texts)), None)
     return int(found[2]) if found else None
 

@@ -1,4 +1,4 @@
-"""How a text is divided into named sections, for what a model writes and what it reads (seed 2, TextFormat).
+"""Divide a text into named sections, both in a model's output and in its input.
 
 Read contract.py first, then markdown.py and xml.py.
 """
@@ -14,7 +14,7 @@ TEXT_FORMATS: tuple[TextFormat, ...] = (Markdown(), Xml())
 
 
 def get_text_format(name: str) -> TextFormat:
-    """OptionsError where there is no such format."""
+    """Return the text format of this name. Raises OptionsError if there is none."""
     for text_format in TEXT_FORMATS:
         if text_format.name == name:
             return text_format

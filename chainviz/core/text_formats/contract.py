@@ -1,11 +1,13 @@
-"""What a text format is: sections are registered, described to a model, read from its text and written for it (seed 2).
+"""The contract of a text format: sections are registered, described to a model, read from its text and written for it.
 
 Offsets count characters of the text. A format is an immutable value: registering a section returns a new one.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +25,7 @@ class NoSections(ChainError):
 
 
 class AmbiguousTags(ChainError):
-    """Strict mode: a section holds the tag of another one."""
+    """Raised in strict mode if a section contains the tag of another one."""
 
 
 class ReferencePanic(RuntimeError):
@@ -65,7 +67,7 @@ class FoundSection:
 
     @property
     def content(self) -> str:
-        """Cut out when it is asked for: sections that are nested share their text."""
+        """The text of the section, cut out on demand: nested sections share their text."""
         return self.text[self.start : self.end]
 
 
@@ -120,7 +122,8 @@ class TextFormat(ABC):
     """Between two sections."""
 
     def register(self, name: str, guidance: str = "") -> Self:
-        """With one more section. Upper and lower case are the same; the first spelling and guidance of a name stay."""
+        """Return the format with one more section. Upper and lower case are the same; the first spelling and guidance
+        of a name stay."""
         if name.lower() in self._spellings:
             return self
         return replace(self, sections=(*self.sections, RegisteredSection(name, guidance)))
@@ -155,7 +158,7 @@ class TextFormat(ABC):
 
     @abstractmethod
     def format_section(self, name: str, content: str) -> str:
-        """One section. Name and content are written as they are: what is written may read back differently."""
+        """Return one section. Name and content are written unchanged, so they may read back differently."""
 
     @abstractmethod
     def format_sections(self, sections: Sequence[Section]) -> str: ...
@@ -170,7 +173,20 @@ class TextFormat(ABC):
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The range without the white space around it; empty at `start` where there is nothing else."""
+    """Return the range without the white space around it; empty at `start` if there is nothing else."""
     piece = text[start:end]
     length = len(piece.rstrip())
     return (start + len(piece) - len(piece.lstrip()), start + length) if length else (start, start)
+
+
+_LINE_START = re.compile("^", re.MULTILINE)
+
+
+class LineIndex:
+    def __init__(self, text: str) -> None:
+        self._starts = [found.start() for found in _LINE_START.finditer(text)]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column, both from 1."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1

@@ -59,7 +59,7 @@ class Markdown(TextFormat):
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, int, int]]:
-    """Header, where it begins, where it ends, and where the next one begins; first the text without a header."""
+    """Yield the header of each section, its start, its end, and the start of the next one; first the text without a header."""
     headers = list(_HEADER.finditer(text))
     yield "", 0, 0, headers[0].start() if headers else len(text)
     for header, following in pairwise([*headers, None]):

@@ -117,7 +117,7 @@ def _pairs(tags: Sequence[_Tag]) -> Iterator[tuple[int, int]]:
 
 
 def _next_of_another_name(tags: Sequence[_Tag]) -> list[int]:
-    """For each tag the index of the next one with another name."""
+    """Return for each tag the index of the next one with another name."""
     following = [len(tags)] * len(tags)
     for index in range(len(tags) - 2, -1, -1):
         same = tags[index].name == tags[index + 1].name

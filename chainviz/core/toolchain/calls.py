@@ -1,20 +1,27 @@
-"""The text of an action section as tool calls: `{"tool": name, "args": {…}}`, one or a list, in JSON or YAML (seed 2).
-
-Offsets count characters of the text.
-"""
+"""A model's answer read whole, and the calls of its action sections: `{"tool": name, "args": {…}}`, one or a list, in JSON or YAML
+(seed 2). Reading never fails: what cannot be read is an error with its place."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
 
 from chainviz.core.documents.json.edit import dump, raw_at
-from chainviz.core.text_formats.line_index import LineIndex
-from chainviz.core.toolchain.json_syntax import located_values as json_values
-from chainviz.core.toolchain.schemas import Schema
-from chainviz.core.toolchain.section_values import CallsError, Located
-from chainviz.core.toolchain.yaml_syntax import located_values as yaml_values
+from chainviz.core.errors import OptionsError
+from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
+from chainviz.core.text_formats.contract import FoundSection, LineIndex, ParsedText, RegisteredSection, TextFormat
+from chainviz.core.toolchain.syntax import (
+    CallsError,
+    Located,
+)
+from chainviz.core.toolchain.syntax import (
+    locate_json_values as json_values,
+)
+from chainviz.core.toolchain.syntax import (
+    locate_yaml_values as yaml_values,
+)
+from chainviz.core.usage.beside import Schema
 
 SyntaxName = Literal["json", "yaml"]
 
@@ -29,7 +36,7 @@ class Call:
 
     @property
     def text(self) -> str:
-        """The arguments as JSON, as the source spells them where it is JSON."""
+        """The arguments as JSON, in the spelling of the source if that is JSON."""
         if self.arguments is None:
             return "{}"
         return (raw_at(self.source, ("args",)) if self.source else None) or dump(self.arguments, ascii_only=False)
@@ -37,7 +44,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One element of the action: a call, or why it is none."""
+    """One element of the action: a call, or the reason why it is invalid."""
 
     start: int
     end: int
@@ -66,9 +73,8 @@ def parse_calls(
     *,
     reference: bool = False,
 ) -> tuple[Call, ...]:
-    """The calls of a text; CallsError where one of them is wrong. A blank text has none.
-
-    `schemas` of arguments by tool: where YAML is to be a string, its scalars stay as they are written.
+    """Return the calls of a text. Raises CallsError if one of them is wrong. A blank text has none.
+    `schemas` of arguments by tool: for a string in YAML, scalars keep their spelling.
     With `reference` the numbers of JSON become floats.
     """
     read = read_calls(text, syntax, schemas, reference=reference)
@@ -84,7 +90,7 @@ def read_calls(
     *,
     reference: bool = False,
 ) -> ReadCalls:
-    """Each entry alone, with its place and its error. Never fails."""
+    """Read each entry on its own, with its place and its error. Never fails."""
     text = text.rstrip()
     if not text:
         return ReadCalls(())
@@ -122,7 +128,7 @@ def _entry(found: Located, text: str, lines: LineIndex, syntax: SyntaxName) -> E
 
 
 def _type_fault(value: Any, name: Any, arguments: Any) -> str:
-    """What is not as it must be; "" where nothing is."""
+    """Describe the first wrong type in a call, or return "" if all types are right."""
     if not isinstance(value, dict):
         return f"a call must be an object, not {_kind(value)}"
     if not isinstance(name, str):
@@ -135,3 +141,74 @@ def _type_fault(value: Any, name: Any, arguments: Any) -> str:
 def _kind(value: Any) -> str:
     names = {list: "a list", str: "a string", bool: "true or false", dict: "an object", type(None): "null"}
     return names.get(type(value), "a number")
+
+
+USUAL = tuple(RegisteredSection(name) for name in ("thinking", "action", "answer"))
+ACTION = "action"
+
+OUTER = ReadCalls((), CallsError("invalid_json", "another section of the same name is inside this one", LineIndex(""), 0))
+
+
+@dataclass(frozen=True, slots=True)
+class ParseOptions:
+    format: str = ""
+    """Name of a text format; "" takes the one that finds more sections."""
+    sections: tuple[RegisteredSection, ...] = USUAL
+    """Without any, every section is found."""
+    strict: bool = False
+    calls_in: str = ACTION
+    """The section whose text is calls; "" is none."""
+    syntax: SyntaxName = "json"
+    schemas: Mapping[str, Schema] = field(default_factory=dict)
+    """Of arguments, by tool."""
+
+    def __post_init__(self) -> None:
+        """Raise OptionsError for a word that is not one of the choices."""
+        if self.syntax not in get_args(SyntaxName):
+            raise OptionsError(f"The option syntax is one of {', '.join(get_args(SyntaxName))}.")
+
+
+DEFAULT = ParseOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAnswer:
+    format: TextFormat
+    """With the sections registered: its `parse` gives the values or the error, its `describe_structure` the prompt."""
+    text: ParsedText
+    actions: tuple[tuple[FoundSection, ReadCalls], ...]
+    """Offsets of calls count from the section's `start`."""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Registered sections that the text does not have."""
+        found = {section.name for section in self.text.sections}
+        return tuple(each.name for each in self.format.sections if each.name not in found)
+
+
+def parse_answer(text: str, options: ParseOptions = DEFAULT) -> ParsedAnswer:
+    chosen = (get_text_format(options.format),) if options.format else TEXT_FORMATS
+    answers = [_parsed(text, text_format, options) for text_format in chosen]
+    return max(answers, key=lambda answer: len(answer.text.sections))
+
+
+def _parsed(text: str, text_format: TextFormat, options: ParseOptions) -> ParsedAnswer:
+    registered = text_format
+    for section in options.sections:
+        registered = registered.register(section.name, section.guidance)
+    registered = replace(registered, strict=options.strict)
+    parsed = registered.scan(text)
+    chosen = [section for section in parsed.sections if section.name.lower() == options.calls_in.lower()]
+    actions = tuple(
+        (section, OUTER if is_outer else read_calls(section.content, options.syntax, options.schemas))
+        for section, is_outer in with_outer(chosen)
+    )
+    return ParsedAnswer(registered, parsed, actions)
+
+
+def with_outer(sections: Iterable[FoundSection]) -> Iterator[tuple[FoundSection, bool]]:
+    """Yield sections of one name, in the order of their ends, and whether each contains the one before it."""
+    start = -1
+    for section in sections:
+        yield section, section.start < start
+        start = section.start

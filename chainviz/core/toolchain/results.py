@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
 import yaml
 
-from chainviz.core.chain.messages import Binary, Image, Text
+from chainviz.core.chain.messages import Binary, Image, Message, Text, ToolCall, ToolResult
+from chainviz.core.chain.tree import BodyPair, match_results
 from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats.contract import Section, TextFormat
 from chainviz.core.toolchain.calls import SyntaxName, parse_calls
-from chainviz.core.toolchain.json_syntax import to_json
-from chainviz.core.toolchain.schemas import Schema
-from chainviz.core.toolchain.yaml_syntax import to_yaml
+from chainviz.core.toolchain.syntax import to_json, to_yaml
+from chainviz.core.usage.beside import NO_SCHEMAS, Schema, ToolSchemas, allows_text
 
 Medium = Image | Binary
 Wrapper = Literal["auto", "none", "section"]
@@ -36,12 +37,12 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a call has no result."""
+    """The reason why a call has no result."""
 
     error: str
 
 
-class Named(Protocol):
+class HasName(Protocol):
     @property
     def name(self) -> str: ...
 
@@ -54,9 +55,9 @@ class RawResult:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """For programs: `results` and `errors` are as long as `calls`, with None where a call has none."""
+    """Results for programs: `results` and `errors` are as long as `calls`, with None if a call has none."""
 
-    calls: tuple[Named, ...]
+    calls: tuple[HasName, ...]
     results: tuple[RawResult | None, ...]
     errors: tuple[str | None, ...]
 
@@ -86,7 +87,7 @@ class ResultOptions:
     """As the reference's newest version: no automatic wrapper, Go's escapes."""
 
     def __post_init__(self) -> None:
-        """OptionsError for a word that is none of the choices."""
+        """Raise OptionsError for a word that is not one of the choices."""
         for name, given, choices in (("syntax", self.syntax, SyntaxName), ("wrapper", self.wrapper, Wrapper)):
             if given not in get_args(choices):
                 raise OptionsError(f"The option {name} is one of {', '.join(get_args(choices))}.")
@@ -102,9 +103,8 @@ def execute(
     options: ResultOptions = DEFAULT,
     schemas: Mapping[str, Schema] | None = None,
 ) -> Result:
-    """The result of the calls in an action section, where `tools` says what each tool returns.
-
-    CallsError where the section is wrong; a tool that is not in `tools` is an error of its own call.
+    """Return the result of the calls in an action section; `tools` contains what each tool returns.
+    Raises CallsError if the section is wrong; a tool that is not in `tools` is an error of its own call.
     """
     _require(text_format)
     calls = parse_calls(content, options.syntax, schemas, reference=options.reference)
@@ -113,7 +113,7 @@ def execute(
 
 
 def format_results(
-    calls: Sequence[Named],
+    calls: Sequence[HasName],
     outputs: Sequence[Output | Failure],
     text_format: TextFormat,
     options: ResultOptions = DEFAULT,
@@ -133,7 +133,7 @@ def _require(text_format: TextFormat | None) -> None:
         raise TypeError("a text format is required")
 
 
-def _written(call: Named, output: Output | Failure, options: ResultOptions) -> tuple[Section, Output | Failure]:
+def _written(call: HasName, output: Output | Failure, options: ResultOptions) -> tuple[Section, Output | Failure]:
     """The call's section and what it shows: an output that cannot be serialised is a failure."""
     if isinstance(output, Output):
         try:
@@ -150,7 +150,7 @@ def _section(name: str, content: str, instructions: str) -> Section:
 
 
 def serialised(value: Any, options: ResultOptions) -> str:
-    """A value in the options' syntax; an exception of the serialiser where it has no such form."""
+    """Return a value in the options' syntax. Raises an exception of the serialiser if it has no such form."""
     if options.syntax == "yaml":
         return to_yaml(value)
     return to_json(value, go_compatible=options.go_compatible or options.reference)
@@ -168,7 +168,7 @@ def _media(outputs: Sequence[Output | Failure]) -> tuple[Medium, ...]:
     return tuple(medium for output in outputs if isinstance(output, Output) for medium in output.media)
 
 
-def _raw(calls: Sequence[Named], outputs: Sequence[Output | Failure]) -> Raw:
+def _raw(calls: Sequence[HasName], outputs: Sequence[Output | Failure]) -> Raw:
     return Raw(
         tuple(calls),
         tuple(
@@ -178,3 +178,45 @@ def _raw(calls: Sequence[Named], outputs: Sequence[Output | Failure]) -> Raw:
         tuple(output.error if isinstance(output, Failure) else None for output in outputs),
     )
 
+
+MISSING = Failure("no result is stored for this call")
+
+
+def stored_outputs(
+    pair: BodyPair[Message], schemas: ToolSchemas = NO_SCHEMAS
+) -> tuple[tuple[ToolCall, ...], tuple[Output | Failure, ...]]:
+    """The pair's calls and what each returned, in call order; a call without a stored result is a failure."""
+    calls: list[ToolCall] = []
+    outputs: list[Output | Failure] = []
+    for ref, match in match_results(pair):
+        assert pair.ai is not None
+        call = pair.ai.parts[ref.part]
+        result = pair.rest[match[0]].parts[match[1].part] if match else None
+        assert isinstance(call, ToolCall)
+        calls.append(call)
+        outputs.append(output_of(result, schemas.results.get(ref.name)) if isinstance(result, ToolResult) else MISSING)
+    return tuple(calls), tuple(outputs)
+
+
+def output_of(result: ToolResult, schema: Schema | None = None) -> Output | Failure:
+    """An error where the result is marked as one or begins with `Error:`."""
+    if is_error(result.content, marked=result.is_error):
+        return Failure(result.content.removeprefix(ERROR.strip()).lstrip(" "))
+    return Output(value_of(result.content, schema), result.media)
+
+
+def is_error(content: str, *, marked: bool = False) -> bool:
+    return marked or content.startswith(ERROR.strip())
+
+
+def value_of(content: str, schema: Schema | None = None) -> Any:
+    """The JSON value that a stored text represents.
+
+    Without a schema, text of an object or a list is that value, and every other text is a string.
+    """
+    if allows_text(schema) or (schema is None and content.lstrip()[:1] not in ("{", "[")):
+        return content
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content

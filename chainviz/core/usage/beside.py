@@ -1,22 +1,25 @@
-"""What a document records beside its messages: the model of a request, the usage of a response, the counts that a session
-or a log keeps in lines and members of their own."""
+"""What a document records beside its messages: the model of a request, the usage of a response, tools with their schemas, counts
+that agents keep, and a title."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from chainviz.core.chain.messages import Message, Text
 from chainviz.core.documents.document_context import MOST_HOLDERS, DocumentContext
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.usage.recorded import LastCall, TokenUsage, find_model, find_usage, read_usage
 
 _AROUND_TOOLS = ("function", "toolSpec", "functionDeclarations", "function_declarations")
-_WORDS = ("sage", "model", "metrics", "eval_count")
+USAGE_WORDS = ("sage", "model", "metrics", "eval_count")
 
 
 def recorded_beside(context: DocumentContext) -> dict[str, TokenUsage]:
     """Usage by model. A model without recorded usage has zeros; {} where neither is recorded."""
-    return _in_lines(carried_lines(context, _WORDS)) if context.envelope.lines else _in_holders(context.holders())
+    return _in_lines(carried_lines(context, USAGE_WORDS)) if context.envelope.lines else _in_holders(context.holders())
 
 
 def members_beside(context: DocumentContext) -> dict[str, Any]:
@@ -28,10 +31,10 @@ def declared_tools(beside: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The tool definitions in the members beside the messages, in the spellings of OpenAI, Anthropic, Gemini, Bedrock and
     MCP; each has a `name`."""
     config = beside.get("toolConfig")
-    yield from _named(beside.get("tools") or (config.get("tools") if isinstance(config, dict) else None))
+    yield from _tool_definitions(beside.get("tools") or (config.get("tools") if isinstance(config, dict) else None))
 
 
-def _named(tools: Any) -> Iterator[dict[str, Any]]:
+def _tool_definitions(tools: Any) -> Iterator[dict[str, Any]]:
     for tool in tools if isinstance(tools, list) else ():
         if not isinstance(tool, dict):
             continue
@@ -39,7 +42,7 @@ def _named(tools: Any) -> Iterator[dict[str, Any]]:
             yield tool
         for key in _AROUND_TOOLS:
             inner = tool.get(key)
-            yield from _named(inner if isinstance(inner, list) else [inner])
+            yield from _tool_definitions(inner if isinstance(inner, list) else [inner])
 
 
 def carried_lines(context: DocumentContext, words: tuple[str, ...]) -> Iterator[Any]:
@@ -77,7 +80,7 @@ def _in_lines(lines: Iterable[Any]) -> dict[str, TokenUsage]:
     total, session, model = TokenUsage(), TokenUsage(), ""
     for line in lines:
         model = find_model(line) or model
-        running = _running_total(line)
+        running = running_total(line)
         if running is None:
             total += find_usage(line) or TokenUsage()
         elif running[1:] != session[1:]:  # it is repeated when nothing was called
@@ -86,7 +89,7 @@ def _in_lines(lines: Iterable[Any]) -> dict[str, TokenUsage]:
     return {model: usage} if model or any(usage) else {}
 
 
-def _running_total(line: Any) -> TokenUsage | None:
+def running_total(line: Any) -> TokenUsage | None:
     """The usage of the session so far, in a token_count event of Codex."""
     return read_usage(_token_count(line).get("total_token_usage"))
 
@@ -107,3 +110,110 @@ def last_call_beside(context: DocumentContext) -> LastCall | None:
         if usage is not None:
             found = LastCall(usage, window if type(window) is int else None)
     return found
+
+
+# Schemas are read in the spellings of OpenAI (Chat and Responses), Anthropic, Gemini, Bedrock Converse and MCP.
+
+
+Schema = Mapping[str, Any]
+_ARGUMENTS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
+_RESULTS = ("outputSchema", "output_schema", "response", "responseJsonSchema")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchemas:
+    arguments: Mapping[str, Schema] = field(default_factory=dict)
+    results: Mapping[str, Schema] = field(default_factory=dict)
+
+
+NO_SCHEMAS = ToolSchemas()
+
+
+def tool_schemas(beside: Mapping[str, Any]) -> ToolSchemas:
+    """From the members beside the messages, such as `tools` of a request; what is odd is left out."""
+    arguments: dict[str, Schema] = {}
+    results: dict[str, Schema] = {}
+    for tool in declared_tools(beside):
+        for schemas, keys in ((arguments, _ARGUMENTS), (results, _RESULTS)):
+            schema = next((tool[key] for key in keys if isinstance(tool.get(key), dict)), None)
+            if schema is not None:
+                schemas[tool["name"]] = schema.get("json", schema)
+    return ToolSchemas(arguments, results)
+
+
+def allows_text(schema: Any) -> bool:
+    """Whether a value of this schema may be a string."""
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    return "string" in kind if isinstance(kind, list) else kind == "string"
+
+
+_LINE_KEYS = ("customTitle", "aiTitle", "summary")
+"""What a line of a session names it by; one that a person gave comes first (formats.md 2.13)."""
+_MEMBERS = ("title", "summary", "name")
+"""What the object around a list of messages names it by; `name` only beside the lists of `_CHATS`, elsewhere it names an agent."""
+_CHATS = frozenset(("chat_messages", "conversation"))
+"""How claude.ai, goose and Cursor name the list of messages."""
+_HEADS = ("info", "session")
+"""In which opencode and Crush keep what they tell of a session."""
+_UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-|Untitled Session$|New Agent$")
+"""What opencode, Crush and Cursor name a session that nobody named."""
+_CONTEXT_TAGS = (
+    "environment_context", "environment_details", "user_instructions", "system-reminder", "command-name", "command-message",
+    "command-args", "command-contents", "local-command-stdout", "local-command-stderr", "local-command-caveat",
+    "ide_opened_file", "ide_selection", "user-prompt-submit-hook", "turn_aborted", "INSTRUCTIONS",
+)  # fmt: skip
+"""Elements that agents put before or instead of what a person wrote."""
+_CONTEXT = re.compile(rf"\s*<({'|'.join(_CONTEXT_TAGS)})(?:\s[^<>]*)?>.*?</\1\s*>\s*", re.DOTALL)
+_AGENT_NOTES = ("Caveat: The messages below", "# AGENTS.md instructions", "[Request interrupted by user")
+_MOVED_TEXTS = ("[Result of the ", "[Error result of the ", "[Call of ", "[Call (")
+_MOVED_MESSAGES = ("[System message]", "[Tool message without a call]", "[Message of the role ")
+"""Beginnings of texts that a repair moved into a human message, and marks before a text of another message (operations/repair)."""
+_COMMAND = re.compile(r"/[\w:-]{1,40}\s*")
+"""A command to the agent itself, such as /clear."""
+_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,100}>")
+_LOOKED_AT = 20_000
+"""Characters of a request."""
+
+
+def recorded_title(context: DocumentContext) -> str:
+    """The title that the document records beside its messages; "" where it records none."""
+    if context.envelope.lines:
+        return _title_of_lines(carried_lines(context, tuple(f'"{key}"' for key in _LINE_KEYS)))
+    members = members_beside(context)
+    keys = _MEMBERS if _CHATS & members.keys() else _MEMBERS[:2]
+    inner = (members.get(key) for key in _HEADS)
+    holders = [members, *(each for each in inner if isinstance(each, dict))]
+    titles = (_text(holder.get(key)) for holder in holders for key in keys)
+    return next((title for title in titles if title and not _UNNAMED.match(title)), "")
+
+
+def _title_of_lines(lines: Any) -> str:
+    found: dict[str, str] = {}
+    for line in lines:
+        for key in _LINE_KEYS if isinstance(line, dict) else ():
+            found[key] = _text(line.get(key)) or found.get(key, "")
+    return next((found[key] for key in _LINE_KEYS if found.get(key)), "")
+
+
+def _text(value: Any) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def request_of(message: Message) -> str:
+    """Return the request of a human message in one line, without texts that the agent or a repair added; "" if there is
+    nothing else."""
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    while texts and texts[0].startswith((*_MOVED_TEXTS, *_MOVED_MESSAGES)):
+        texts = texts[2 if texts[0].startswith(_MOVED_MESSAGES) else 1 :]
+    return request_title("\n".join(texts))
+
+
+def request_title(text: str) -> str:
+    """Return the request in a message's text in one line, without what the agent added; "" if there is nothing else."""
+    text, place = text[:_LOOKED_AT], 0
+    while found := _CONTEXT.match(text, place):
+        place = found.end()
+    asked = text[place:].lstrip()
+    if asked.startswith(_AGENT_NOTES) or _COMMAND.fullmatch(asked):
+        return ""
+    return " ".join(_TAG.sub(" ", asked).split()).lstrip("#>*- ")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import AI, Message
-from chainviz.core.documents.json.edit import parse
+from chainviz.core.documents.json.edit import value_of
 
 
 class TokenUsage(NamedTuple):
@@ -41,11 +41,23 @@ class LastCall(NamedTuple):
         return self.usage.input + self.usage.output
 
 
+def usage_warning(call: LastCall | None, window: int | None) -> str:
+    """Say that a call records more tokens than its model takes at once; "" where it does not. `window`: tokens, if known."""
+    if call is None or window is None or call.tokens <= window:
+        return ""
+    return (
+        f"the last call records {call.tokens:,} tokens, more than the context window of {window:,}; "
+        "an agent that trusts this number compacts the session on every resume"
+    )
+
+
 Recorded = Mapping[str, TokenUsage]
 """Usage by the name of the model; "" where that is not recorded."""
 
 _USAGE = ("usage", "usagemetadata", "usagedetails", "tokenusage", "metrics", "tokens", "modelsusage")
 _MODEL = ("model", "modelname", "modelid", "modelversion")
+_API = ("baseurl", "apibase", "providerid", "api", "customllmprovider", "modelprovider", "provider", "genai.provider.name", "genai.system")
+"""The most exact one first."""
 _INPUT = ("prompttokens", "inputtokens", "input", "prompttokencount", "requesttokens", "promptevalcount", "prompt")
 _OUTPUT = ("completiontokens", "outputtokens", "output", "candidatestokencount", "responsetokens", "evalcount", "completion")
 _TOTAL = ("totaltokens", "total", "totaltokencount")
@@ -73,7 +85,7 @@ def recorded_in(message: Message) -> tuple[str, TokenUsage] | None:
         if not any(mark in fragment.text for mark in _MARKS):
             continue
         try:
-            value = parse(fragment.text)
+            value = value_of(fragment)
         except (ValueError, RecursionError):
             continue  # a source that is not JSON
         found = find_usage(value)
@@ -111,6 +123,16 @@ def find_model(value: Any) -> str:
         for key, inner in item.items():
             if _plain(key) in _MODEL and isinstance(inner, str) and inner:
                 return inner[:200]
+    return ""
+
+
+def find_api(value: Any) -> str:
+    """The name or the address of an API that a program records, nearest to the root; "" where there is none."""
+    for item in _objects(value):
+        named = {_plain(key): inner for key, inner in item.items() if isinstance(inner, str) and inner}
+        found = next((named[key] for key in _API if key in named), "")
+        if found:
+            return found[:200]
     return ""
 
 

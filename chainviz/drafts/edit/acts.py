@@ -1,15 +1,17 @@
-"""What a form of a node asks for beyond its values: the act of the button that was pressed, and all that was typed for new
-parts, results and messages, whichever button was pressed: nothing typed is lost."""
+"""Read the form of a node beyond its values: the act of the pressed button, and everything typed for new parts, results
+and messages.
+Nothing typed is lost, whichever button was pressed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
+from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.operations.edit.options import EditOptions
-from chainviz.drafts.edit.form import NEW_PART, ROLES, Shown
+from chainviz.core.operations.edit.locate import EditOptions
+from chainviz.drafts.edit.form import NEW_PART, ROLES, CardPage
 
 ACTS = ("delete", "move_up", "move_down", "split", "merge", "answer", "insert", "add_part")
 ADDING = ("add_part", "answer", "insert")
@@ -18,8 +20,8 @@ NEW_MESSAGE = ("text", "id", "name", "arguments")
 """Fields of the form for a new message, beside its place and role."""
 
 
-def acts_in(form: Mapping[str, str], page: Shown) -> list[EditOptions]:
-    """In the order in which they are done. Refused where they cannot be done at once."""
+def acts_in(form: Mapping[str, str], page: CardPage) -> list[EditOptions]:
+    """Return the acts of a form in order. Raises Refused if they cannot be done together."""
     pressed = form.get("act", "")
     action = pressed.partition(":")[0]
     if pressed and action not in ACTS:
@@ -35,8 +37,8 @@ def acts_in(form: Mapping[str, str], page: Shown) -> list[EditOptions]:
     return [options for act in acts for options in _options_of(act, form)]
 
 
-def _typed(form: Mapping[str, str], page: Shown) -> Iterator[str]:
-    """The acts of the buttons beside what was typed."""
+def _typed(form: Mapping[str, str], page: CardPage) -> Iterator[str]:
+    """Yield the acts of the buttons next to typed texts."""
     for card in page.cards:
         if any(form.get(f"{card.dom}-new-{name}") for name in NEW_PART):
             yield f"add_part:{card.path}"

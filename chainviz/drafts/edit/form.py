@@ -18,11 +18,11 @@ from chainviz.core.chain.messages import (
 )
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import OptionsError, PathError
-from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.core.operations.edit.values import INVALID_ARGUMENTS
 from chainviz.core.operations.edit.warnings import is_signed
 from chainviz.store.content.chain import StoredChain
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.formatting.text_fields import for_field, from_field
 
 MOST_IN_A_ROW = 100_000
@@ -65,7 +65,7 @@ class PartFields:
 
     @property
     def json_error(self) -> str:
-        """The error, where it is that the arguments are invalid JSON."""
+        """The error, if it is about invalid JSON arguments; else ""."""
         return self.error if INVALID_ARGUMENTS in self.error else ""
 
     @property
@@ -111,7 +111,7 @@ class Card:
 
     @property
     def move_path(self) -> Path:
-        """What moves when this message does: its whole pair, if it is the AI message of one."""
+        """The path that moves with this message: its whole pair, if it is the AI message of one."""
         return Path(self.path.section, self.path.pair) if self.path.pair and not self.path.message else self.path
 
     @property
@@ -124,7 +124,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class CardPage:
     """The messages of a page: those of `path` from number `first` on."""
 
     path: Path
@@ -138,7 +138,7 @@ class Shown:
     """One of them holds reasoning that its provider signed."""
 
 
-def shown(chain: StoredChain, path: Path, first: int = 0, first_part: int = 0) -> Shown:
+def read_cards(chain: StoredChain, path: Path, first: int = 0, first_part: int = 0) -> CardPage:
     """`first_part` counts where the path names one message."""
     span = chain.span(_message_path(path))
     first = min(first, max(len(span) - 1, 0))
@@ -152,7 +152,7 @@ def shown(chain: StoredChain, path: Path, first: int = 0, first_part: int = 0) -
     if path.pair:
         pending = _pending(chain, Path(path.section, path.pair))
         cards = tuple(_with_pending(card, pending) for card in cards)
-    return Shown(path, cards, first, span.stop - stop, is_signed=any(map(is_signed, messages)))
+    return CardPage(path, cards, first, span.stop - stop, is_signed=any(map(is_signed, messages)))
 
 
 def _pending(chain: StoredChain, pair: Path) -> set[str]:
@@ -243,7 +243,7 @@ def part_at(chain: StoredChain, path: Path) -> Part | None:
     return parts[path.part] if path.part is not None and path.part < len(parts) else None
 
 
-def edits_in(form: Mapping[str, str], chain: StoredChain, page: Shown) -> list[EditOptions]:
+def edits_in(form: Mapping[str, str], chain: StoredChain, page: CardPage) -> list[EditOptions]:
     """The values that differ from the chain's, in an order in which paths stay true: roles change the tree, so last."""
     common = {"drop_reasoning": "drop_reasoning" in form}
     edits: list[EditOptions] = []
@@ -268,28 +268,28 @@ def _edit(path: str, action: str, **values: object) -> EditOptions:
 def _part_edits(
     form: Mapping[str, str], fields: PartFields, part: Part, common: dict[str, bool]
 ) -> Iterator[EditOptions]:
-    def given(name: str, original: str) -> str | None:
-        """The new value, None where the form has none or the old one."""
+    def new_value(name: str, original: str) -> str | None:
+        """Return the new value, or None if the form has none or the old one."""
         value = form.get(f"{fields.dom}-{name}")
         changed = original if value is None else from_field(value, original)
         return None if changed == original else changed
 
     path = str(fields.path)
-    if isinstance(part, Text) and (text := given("text", part.text)) is not None:
+    if isinstance(part, Text) and (text := new_value("text", part.text)) is not None:
         yield _edit(path, "text", text=text, **common)
     if isinstance(part, ToolCall):
-        if (text := given("text", part.arguments)) is not None:
+        if (text := new_value("text", part.arguments)) is not None:
             allowed = "allow_invalid" in form
             yield _edit(path, "arguments", arguments=text, allow_invalid=allowed, **common)
-        if (name := given("name", part.name)) is not None:
+        if (name := new_value("name", part.name)) is not None:
             yield _edit(path, "name", name=name, **common)
-        if (call_id := given("id", part.id)) is not None:
+        if (call_id := new_value("id", part.id)) is not None:
             yield _edit(path, "call_id", call_id=call_id, **common)
     if isinstance(part, Image) and (url := form.get(f"{fields.dom}-url", "").strip()) and url != part.url:
         yield _edit(path, "image", url=url)
     if isinstance(part, ToolResult):
-        yield from _result_edits(form, fields, part, given("text", part.content))
-        if (call_id := given("id", part.call_id)) is not None:
+        yield from _result_edits(form, fields, part, new_value("text", part.content))
+        if (call_id := new_value("id", part.call_id)) is not None:
             yield _edit(path, "call_id", call_id=call_id, with_results=False)
 
 
@@ -307,7 +307,7 @@ NEW_PART = ("text", "name", "arguments", "url")
 """Fields of the form for a new part of a message."""
 
 
-def typed_over(page: Shown, form: Mapping[str, str], errors: Sequence[tuple[str, str]] = ()) -> Shown:
+def typed_over(page: CardPage, form: Mapping[str, str], errors: Sequence[tuple[str, str]] = ()) -> CardPage:
     """The page again with what the person typed, so that a refused form loses nothing."""
     wrong = dict(errors)
 

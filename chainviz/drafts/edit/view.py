@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass, replace
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -11,20 +13,21 @@ from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.views.no_node import no_node
-from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
+from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.core.errors import ChainError, PathError
+from chainviz.core.errors import ChainError, PathError, Refused
 from chainviz.drafts import services
 from chainviz.drafts.edit.acts import NEW_MESSAGE
-from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, Shown, shown, typed_over
-from chainviz.drafts.edit.images import with_images
+from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, CardPage, read_cards, typed_over
 from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
 from chainviz.drafts.preview.strip import strip_answer
-from chainviz.drafts.target import MovedOn, Target, target_of, target_of_draft
+from chainviz.drafts.stored_draft import steps_of
+from chainviz.drafts.target import MovedOn, Target, target_of
+from chainviz.store.content.chain import chain_to_edit
 from chainviz.store.lineage import followed_node
-from chainviz.web.htmx import page_or_fragment, wants_fragment
-from chainviz.web.query_params import small_number
+from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.http import page_or_fragment, small_number, wants_fragment
 
 INSERTED = ("place", "role", *NEW_MESSAGE)
 """Fields of the form for a new message."""
@@ -36,7 +39,7 @@ _DONE = {"delete": "deleted", "move_up": "moved up", "move_down": "moved down", 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why a form comes back."""
+    """The reason why a form is shown again."""
 
     text: str
     status: int = 422
@@ -51,8 +54,10 @@ def edit(request: HttpRequest, chain_id: int, path: str) -> HttpResponse:
     refused = read_only_page(request, target, services.EDIT)
     if refused is not None:
         return refused
+    if request.method == "POST":
+        chain_to_edit(target.stored.snapshot)
     try:
-        place, page = _asked(request, target, parse_path(path))
+        place, page = _node_page(request, target, parse_path(path))
     except PathError as error:
         return no_node(request, target.subject, str(error), path)
     if request.method == "POST":
@@ -63,34 +68,33 @@ def edit(request: HttpRequest, chain_id: int, path: str) -> HttpResponse:
     return _render(request, target, page)
 
 
-def _asked(request: HttpRequest, target: Target, place: Path) -> tuple[Path, Shown]:
+def _node_page(request: HttpRequest, target: Target, place: Path) -> tuple[Path, CardPage]:
     """The node and its messages; of an empty chain nothing but the place for the first one."""
     if not len(target.stored) and place == Path(1):
-        return place, Shown(place, (), 0, 0)
+        return place, CardPage(place, (), 0, 0)
     section = place if place.pair is None else None
     if section is not None:
         place = Path(place.section, 0 if target.stored.outline.section(place.section).measure.headers else 1)
     first, first_part = (small_number(request.GET.get(name, "")) or 0 for name in ("from", "parts"))
-    return place, replace(shown(target.stored, place, first, first_part), section=section)
+    return place, replace(read_cards(target.stored, place, first, first_part), section=section)
 
 
 def _started(request: HttpRequest, target: Target, path: Path) -> HttpResponse | None:
-    """Where the person has begun to change this version already, the edit goes on in that draft."""
+    """Redirect to the person's draft of this version if there is one, so that the edit continues there."""
     draft = begun_draft(target)
     if draft is None:
         return None
-    now = target_of_draft(draft)
-    there = followed_node(target.stored, now.stored, path)
+    there = followed_node(target.stored, steps_of(draft).taken, path)
     if there is None:
         return redirect("drafts:draft", target.chain.pk, draft.pk)
-    return redirect(reverse("drafts:edit", args=[target.chain.pk, there]) + now.query)
+    return redirect(reverse("drafts:edit", args=[target.chain.pk, there]) + f"?draft={draft.pk}")
 
 
-def _change(request: HttpRequest, target: Target, page: Shown) -> HttpResponse:
+def _change(request: HttpRequest, target: Target, page: CardPage) -> HttpResponse:
     if request.POST.get("seen") != target.seen:
         return _render(request, target, page, Trouble(moved_on(target), status=409))
     try:
-        draft = services.edit(target, page, with_images(request))
+        draft, steps = services.edit(target, page, with_images(request))
     except services.StepRefused as refused:
         return _render(request, target, page, Trouble(str(refused), path=refused.path))
     except MovedOn as refused:
@@ -99,13 +103,13 @@ def _change(request: HttpRequest, target: Target, page: Shown) -> HttpResponse:
         return _render(request, target, page, Trouble(str(refused)))
     if not wants_fragment(request):
         return to_draft(draft)
-    there = followed_node(target.stored, target_of_draft(draft).stored, page.path)
+    there = followed_node(target.stored, steps, page.path)
     done = _DONE.get(request.POST.get("act", "").partition(":")[0], "changed")
-    return strip_answer(request, draft, f"{_named(page, request.POST)} {done}.", str(there or page.path))
+    return strip_answer(request, draft, f"{_act_subject(page, request.POST)} {done}.", str(there or page.path))
 
 
-def _named(page: Shown, form: QueryDict) -> str:
-    """What the act was about: the node of the form, or the section or message that a button of it names."""
+def _act_subject(page: CardPage, form: QueryDict) -> str:
+    """Name the subject of the act: the node of the form, or the section or message that its button names."""
     act, _, path = form.get("act", "").partition(":")
     if act == "insert":
         return "A message was"
@@ -114,7 +118,7 @@ def _named(page: Shown, form: QueryDict) -> str:
     return parse_path(path).number or path
 
 
-def _render(request: HttpRequest, target: Target, page: Shown, trouble: Trouble | None = None) -> HttpResponse:
+def _render(request: HttpRequest, target: Target, page: CardPage, trouble: Trouble | None = None) -> HttpResponse:
     if trouble is not None:
         page = typed_over(page, request.POST, [(trouble.path, trouble.text)] if trouble.path else ())
     context = {"page": _context(request, target, page, trouble)}
@@ -122,7 +126,7 @@ def _render(request: HttpRequest, target: Target, page: Shown, trouble: Trouble 
     return page_or_fragment(request, "drafts/edit/edit.html", "drafts/edit/_form.html", context, status=status)
 
 
-def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble | None) -> dict[str, object]:
+def _context(request: HttpRequest, target: Target, page: CardPage, trouble: Trouble | None) -> dict[str, object]:
     address = reverse("drafts:edit", args=[target.chain.pk, page.path])
     first_part = page.cards[0].parts_before if page.cards else 0
     window = (f"&from={page.before}" if page.before else "") + (f"&parts={first_part}" if first_part else "")
@@ -154,14 +158,36 @@ def _context(request: HttpRequest, target: Target, page: Shown, trouble: Trouble
             *((f"before:{path}", f"before {path}") for path in paths),
             ("end:", "at the end of the chain"),
         ],
-        **_given(request.POST, page),
+        **_form_values(request.POST, page),
     }
 
 
-def _given(form: QueryDict, page: Shown) -> dict[str, object]:
-    """What the form said beside the nodes, and shows again."""
+def _form_values(form: QueryDict, page: CardPage) -> dict[str, object]:
+    """Return the values outside the nodes, for the form that is shown again."""
     return {
         "insert": {"role": "human", **{name: form[f"insert-{name}"] for name in INSERTED if f"insert-{name}" in form}},
         "insert_is_open": any(form.get(f"insert-{name}") for name in NEW_MESSAGE) or not page.cards,
         **{name: name in form for name in ("drop_reasoning", "allow_invalid", "keep_results")},
     }
+
+
+# Image files that a form of a node sends: each stands for its address, as a data: URL.
+
+
+MOST_BYTES = 5_000_000
+FILE, URL = "-file", "-url"
+
+
+def with_images(request: HttpRequest) -> QueryDict:
+    """Returns the fields of the form; Refused where a file is no image or too large."""
+    form = request.POST.copy()
+    for name, file in request.FILES.items():
+        if not isinstance(file, UploadedFile) or not name.endswith(FILE) or not file.size:
+            continue
+        kind = file.content_type or ""
+        if not kind.startswith("image/"):
+            raise Refused(f"{file.name} is not an image.")
+        if file.size > MOST_BYTES:
+            raise Refused(f"{file.name} is {byte_text(file.size)}; an image in a chain can have up to {byte_text(MOST_BYTES)}.")
+        form[name.removesuffix(FILE) + URL] = f"data:{kind};base64,{b64encode(file.read()).decode()}"
+    return form

@@ -1,5 +1,5 @@
-"""What a person chooses on the page of an operation. By default a form made from its options; what is particular of an
-operation lies in a subclass, in the folder of its name."""
+"""The choices of a person on the page of an operation. By default a form made from its options; an operation with more
+of its own has a subclass in the folder of its name."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from chainviz.core.errors import Refused
+from chainviz.core.operations import operation_named
 from chainviz.core.operations.contract import Operation, Options
-from chainviz.drafts.operations.first_page import job_of
-from chainviz.drafts.operations.job import is_long, start
+from chainviz.core.operations.redact import RedactOptions
+from chainviz.core.operations.summarize import SummarizeOptions
+from chainviz.drafts.operations.redact import first_page as redact
 from chainviz.drafts.operations.responses import to_draft
-from chainviz.drafts.operations.run import change
-from chainviz.drafts.target import Target
+from chainviz.drafts.operations.run import change, is_long, start
+from chainviz.drafts.summaries import plan_outline
+from chainviz.drafts.target import Target, target_of_job
 from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.web.forms import OptionsForm, options_form
-from chainviz.web.htmx import page_or_fragment, wants_fragment
-from chainviz.web.responses import see_other
-from chainviz.web.working_page import working_page
+from chainviz.web.http import page_or_fragment, see_other, wants_fragment, working_page
 
 
 class Choices:
@@ -37,12 +39,12 @@ class Choices:
         self.form: OptionsForm[Any] = options_form(self.operation.Options)(self.sent)
 
     def answer(self) -> HttpResponse | None:
-        """Answers what only this page asks for, such as a scan; None where the request is for the page or for a step."""
+        """Answer requests that only this page makes, such as a scan; None for those of the page or of a step."""
         return None
 
     @property
     def first_options(self) -> Options | None:
-        """The options with which the page of a long chain is read by a job first; None where it needs no job."""
+        """The options with which a job first reads a long chain for the page; None if it needs no job."""
         return None
 
     def take_first(self, found: Any) -> None:
@@ -64,7 +66,7 @@ class Choices:
         return None
 
     def options(self) -> Options:
-        """Returns what was chosen. Raises Refused where that cannot be."""
+        """Return the chosen options. Raises Refused if they are invalid."""
         if not self.form.is_valid():
             raise Refused("Correct the marked fields.")
         options: Options = self.form.options
@@ -102,7 +104,7 @@ class Choices:
 
     @property
     def fragment(self) -> str:
-        """The template of the part of the page that htmx asks for."""
+        """The template of the fragment for htmx."""
         return self.template
 
     @property
@@ -130,3 +132,32 @@ class Choices:
         status = 422 if self.error and (self.sent is not None or wants_fragment(self.request)) else 200
         context = {"page": page, "form": of_form.get("form")}
         return page_or_fragment(self.request, self.template, self.fragment, context, status=status)
+
+
+# What the page of an operation shows first of a long chain: a job works it out once for each content and options, and
+# every look at the page is served from there.
+
+
+READING = "read-first-page"
+
+
+def job_of(target: Target, operation: Operation[Options], options: Options) -> Job:
+    """Return the last job for exactly this; start one if there is none."""
+    args = {**target.job_args, "operation": operation.name, "options": options.model_dump(mode="json")}
+    jobs = Job.objects.visible_to(target.person).filter(function=READING, args=args)
+    return jobs.order_by("-pk").first() or start_job(READING, owner=target.person, **args)
+
+
+# The job that works out the first page of an operation. What it returns is JSON, which the page's choices read again.
+
+
+def read(context: JobContext, *, operation: str, options: dict[str, Any], **args: Any) -> Any:
+    found = operation_named(operation)
+    assert found is not None
+    chosen = found.Options.model_validate(options)
+    target = target_of_job(context.job)
+    if isinstance(chosen, RedactOptions):
+        return redact.FIRST.dump_python(redact.first_page(target, chosen), mode="json")
+    assert isinstance(chosen, SummarizeOptions)
+    page = plan_outline.first_page(target.stored, chosen, target.explorer)
+    return plan_outline.PLAN_PAGE.dump_python(page, mode="json")

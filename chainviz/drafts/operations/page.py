@@ -10,29 +10,27 @@ from django_htmx.http import trigger_client_event
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.render.numbers import count_text
+from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError
 from chainviz.core.operations import operation_named
 from chainviz.core.recipes import make_step
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.compact.choices import CompactChoices
-from chainviz.drafts.operations.job import find, stop
 from chainviz.drafts.operations.mask.choices import MaskChoices
 from chainviz.drafts.operations.observations.choices import ObservationsChoices
 from chainviz.drafts.operations.redact.choices import RedactChoices
 from chainviz.drafts.operations.repair.choices import RepairChoices
-from chainviz.drafts.operations.replace_step import address_of, chosen_in, made_step
+from chainviz.drafts.operations.replace_step import address_of, chosen_in, own_step
 from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
+from chainviz.drafts.operations.run import find, stop
 from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.summaries.choices import SummarizeChoices
 from chainviz.drafts.target import Target, target_of, target_of_draft
 from chainviz.jobs.models import Job
 from chainviz.recipes.services import create_numbered
 from chainviz.store.models import Step
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number, wants_fragment
 
 PARTICULAR: dict[str, type[Choices]] = {
     "compact": CompactChoices,
@@ -55,7 +53,7 @@ def operation(request: HttpRequest, chain_id: int, name: str) -> HttpResponse:
     refused = read_only_page(request, target, chosen)
     if refused is not None:
         return refused
-    made = made_step(target, chosen, small_number(request.GET.get("at", "")))
+    made = own_step(target, chosen, small_number(request.GET.get("at", "")))
     if made is not None and target.draft is not None:
         target = target_of_draft(target.draft, made.position)
     choices = PARTICULAR.get(name, Choices)(request, target, chosen)
@@ -120,7 +118,7 @@ def _job(choices: Choices) -> Job | None:
 
 
 def _of_job(choices: Choices, job: Job) -> HttpResponse:
-    """How far the job is, then the draft that it made; the choices again where it made none."""
+    """Show the progress of the job, then the draft that it made; the choices again if it made none."""
     request, address = choices.request, f"{choices.address}&step={job.pk}"
     if request.method == "POST" and request.POST.get("act") == "stop":
         stop(job)
@@ -134,9 +132,9 @@ def _of_job(choices: Choices, job: Job) -> HttpResponse:
             return HttpResponse(status=204, headers={"HX-Redirect": address})
         # the page of the draft takes the place of this one in the browser's history, so that Back leads to the choices
         answer = HttpResponse(status=204)
-        return trigger_client_event(answer, "job:done", {"href": _made(choices, job)["Location"]})
+        return trigger_client_event(answer, "job:done", {"href": _to_result(choices, job)["Location"]})
     if job.state == Job.State.DONE:
-        return _made(choices, job)
+        return _to_result(choices, job)
     choices.reopen(choices.operation.Options.model_validate(job.args["options"]))
     if job.state == Job.State.CANCELLED:
         choices.note = STOPPED
@@ -145,7 +143,7 @@ def _of_job(choices: Choices, job: Job) -> HttpResponse:
     return choices.answer() or choices.page()
 
 
-def _made(choices: Choices, job: Job) -> HttpResponse:
-    """To the draft that the job made; to the choices where that is over."""
+def _to_result(choices: Choices, job: Job) -> HttpResponse:
+    """Redirect to the draft that the job made; to the choices if that was saved or discarded."""
     draft = Draft.objects.open().filter(pk=job.result["draft"]).first()
     return to_draft(draft) if draft is not None else see_other(choices.address)

@@ -1,18 +1,32 @@
-"""What an operation proposes for a target, before anything is written."""
+"""Compute the proposal of an operation for a target, before anything is written."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from random import SystemRandom
 from typing import Any
 
 from chainviz.core.documents.document_context import DocumentContext, in_memory
 from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
 from chainviz.core.load import blank
-from chainviz.core.operations.contract import WARNING, Decision, Operation, Options, Outcome
+from chainviz.core.operations.contract import (
+    WARNING,
+    Context,
+    Decision,
+    Operation,
+    Options,
+    Outcome,
+    read_redaction_switch,
+)
+from chainviz.core.progress import Progress, ignore_progress
+from chainviz.core.secrets import WordList
 from chainviz.drafts.target import Target
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.history.steps import NewStep
+from chainviz.store.lineage import redacted_places
 from chainviz.store.transfer.document_context import place_of
 
 MOST_KEPT = 300
@@ -65,4 +79,19 @@ def _leaving(target: Target, outcome: Outcome) -> tuple[str, ...]:
     return (
         f"{format.label} is a file of lines and cannot be part of {target.chain.file_name}: it is exported alone, "
         "and the whole file keeps this chain as uploaded.",
+    )
+
+
+# What an operation on a stored chain may use beside its options.
+
+
+def context_for(
+    chain: StoredChain, progress: Progress = ignore_progress, word_lists: Mapping[str, WordList] | None = None
+) -> Context:
+    return Context(
+        random=SystemRandom(),
+        progress=progress,
+        redaction=read_redaction_switch(os.environ),
+        word_lists=word_lists or {},
+        redacted=lambda: redacted_places(chain),
     )

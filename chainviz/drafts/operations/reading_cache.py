@@ -1,8 +1,8 @@
-"""What a page works out from a whole content, kept between requests: a live preview asks again with every key, and a page
-that is opened again shows the same.
+"""Cache readings of a whole content between requests: a live preview needs them with every key, and a page that is
+opened again too.
 
 The last few readings stay in the memory of the process. A purge makes another edition of a history, and its readings of
-earlier editions go with the next request.
+earlier editions are dropped with the next request.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ T = TypeVar("T")
 _kept: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
 
 
-def kept(chain: StoredChain, name: Hashable, work: Callable[[], T]) -> T:
-    """Returns what `work` gives for this content; `name` says what that is, and with which options."""
+def cached(chain: StoredChain, name: Hashable, work: Callable[[], T]) -> T:
+    """Return the result of `work` for this content; `name` identifies the work and its options."""
     history, edition = chain.snapshot.history_id, chain.snapshot.history.edition
     for key in [key for key in _kept if key[0] == history and key[1] != edition]:
         _kept.pop(key, None)

@@ -11,24 +11,24 @@ from chainviz.core.operations.contract import Outcome
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.recipes import Recipe, Step, follow
 from chainviz.drafts import services
-from chainviz.drafts.garbage import delete_drafts
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.context import context_for
-from chainviz.drafts.operations.proposal import NothingToDo, proposal_of
+from chainviz.drafts.operations.proposal import NothingToDo, context_for, proposal_of
+from chainviz.drafts.services import delete_drafts
 from chainviz.drafts.target import Target, target_of_draft, target_of_job
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, start_job
 from chainviz.recipes import services as recipes
 from chainviz.recipes.models import Recipe as KeptRecipe
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.history.drafts import undo
 
 FUNCTION = "run-recipe"
 
 
 def run_recipe(
-    target: Target, recipe: Recipe, progress: Progress = ignore_progress, taken: Callable[[Draft], None] = lambda draft: None
+    target: Target, recipe: Recipe, progress: Progress = ignore_progress, on_draft: Callable[[Draft], None] = lambda draft: None
 ) -> Target:
-    """Returns the draft with the new steps; the target itself where no step changes anything. `taken` is called in the
+    """Returns the draft with the new steps; the target itself where no step changes anything. `on_draft` is called in the
     transaction of each step. Raises Refused, naming the step; then none of its steps stays in the draft."""
     sentence = read_only(target.stored.format)
     if sentence and recipe.steps[0].operation.name != "convert":
@@ -37,8 +37,8 @@ def run_recipe(
 
     def take(step: Step, outcome: Outcome) -> StoredChain:
         proposal = proposal_of(now[-1], step.operation, step.options, outcome)
-        with services.taking(now[-1], proposal) as draft:
-            taken(draft)
+        with services.add_step(now[-1], proposal) as draft:
+            on_draft(draft)
         now.append(target_of_draft(draft))
         return now[-1].stored
 
@@ -58,7 +58,7 @@ def _take_back(made: Sequence[Target]) -> None:
         delete_drafts(Draft.objects.filter(pk=draft.pk))
     elif draft is not None:
         for _ in made[1:]:
-            services.undo(draft)
+            undo(draft.stored)
 
 
 def start(target: Target, recipe: KeptRecipe) -> Job:
@@ -78,11 +78,11 @@ def run_by_job(context: JobContext, **args: Any) -> dict[str, Any]:
     if row is None:
         raise Refused("The recipe was deleted meanwhile.")
 
-    def taken(draft: Draft) -> None:
+    def check_cancelled(draft: Draft) -> None:
         if context.is_cancelled():
             raise Cancelled
 
-    made = run_recipe(target, recipes.value_of(row), context.report, taken)
+    made = run_recipe(target, recipes.value_of(row), context.report, check_cancelled)
     if made.draft is None or made is target:
         raise NothingToDo(nothing(row))
     return {"draft": made.draft.pk}

@@ -12,17 +12,15 @@ from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core.errors import ChainError
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.job import is_long
 from chainviz.drafts.operations.recipe import job_of, nothing, run_recipe, start
 from chainviz.drafts.operations.responses import begun_draft, moved_on, to_draft
+from chainviz.drafts.operations.run import is_long
 from chainviz.drafts.target import Target, target_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.recipes.models import Recipe
 from chainviz.recipes.services import value_of, without_lists
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number, wants_fragment
 
 PURGE_LATER = (
     "The recipe ends with a purge of the masked values, which is not part of the draft. Save the draft; the new version's report "

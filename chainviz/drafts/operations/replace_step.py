@@ -1,4 +1,4 @@
-"""Changing a step of a draft: its choices are shown again, and a new preview replaces it. Later steps are repeated."""
+"""Change a step of a draft: its choices are shown again, and a new preview replaces it. Later steps are repeated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from chainviz.core.operations import operation_named
 from chainviz.core.operations.contract import Operation, Options
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.redact.selected import SELECTION
+from chainviz.drafts.operations.redact.form import SELECTION
 from chainviz.drafts.stored_draft import Steps, steps_of
 from chainviz.drafts.target import Target
 from chainviz.store.content.codec import unpack
@@ -25,7 +25,7 @@ SELECTING = ("kind", "since", *SELECTION)
 """Words of an address that say on what the operation is to run."""
 
 
-def made_step(target: Target, operation: Operation[Any], position: int | None) -> Step | None:
+def own_step(target: Target, operation: Operation[Any], position: int | None) -> Step | None:
     """Returns the step at `position` where this operation made it."""
     if target.draft is None or position is None or operation.name in CHANGED_ELSEWHERE:
         return None
@@ -45,7 +45,7 @@ def chosen_in(step: Step, operation: Operation[Any]) -> Options:
 
 
 def change_address(draft: Draft, steps: Steps, position: int) -> str:
-    """Where the choices of a step are changed; empty where they cannot be."""
+    """Return the address at which the choices of a step are changed; empty if they cannot be."""
     name = steps.all[position].snapshot.operation if position < steps.cursor else ""
     if operation_named(name) is None or name in CHANGED_ELSEWHERE:
         return ""

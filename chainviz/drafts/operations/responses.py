@@ -1,4 +1,4 @@
-"""How views of drafts answer: on to the draft, or back to the form with a sentence."""
+"""Answers of the views of drafts: a redirect to the draft, or the form again with a sentence."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import Target
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other
 
 
 def to_draft(draft: Draft) -> HttpResponse:
-    """To the page of the draft, which shows its steps with their warnings."""
+    """Redirect to the page of the draft, which shows its steps with their warnings."""
     return see_other("drafts:draft", draft.chain_id, draft.pk)
 
 
@@ -37,8 +37,8 @@ def begun_draft(target: Target) -> Draft | None:
 
 
 def read_only_page(request: HttpRequest, target: Target, operation: Operation[Any]) -> HttpResponse | None:
-    """Why nothing can be changed in the format of the chain, with a way to another one; None where it can be. A conversion
-    leaves the format."""
+    """Explain why nothing can be changed in the format of the chain, with a link to convert it; None if it can be. A
+    conversion is always possible."""
     sentence = read_only(target.stored.format)
     if not sentence or operation.name == "convert":
         return None

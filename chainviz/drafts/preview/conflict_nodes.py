@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.http import QueryDict
 from django.utils.safestring import SafeString
 
 from chainviz.chains.diff import diff_html
-from chainviz.chains.diff.compared import Compared
-from chainviz.chains.diff.diff_html import Group, More, Row, Said
+from chainviz.chains.diff.compare import Compared
+from chainviz.chains.diff.diff_html import Group, More, Row, Sentence
 from chainviz.chains.diff.groups import build_group
 from chainviz.chains.diff.part_rows import in_lines
-from chainviz.chains.render.numbers import count_text
+from chainviz.core.counts import count_text
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.lines import DiffRow
-from chainviz.core.diff.merge.merged import Choice
+from chainviz.core.diff.merge.items import CHOICES, Choice
 from chainviz.core.diff.messages import compare_texts
 from chainviz.core.formats import get_format
-from chainviz.drafts.preview.conflict_form import FIELD
 from chainviz.store.history.merge import Conflict, SnapshotMerge
 from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import context_of
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 ROOM = 700
 """Elements of the cards of one page."""
@@ -124,7 +124,7 @@ def _changes(sides: Sides, side: str, number: int, conflict: Conflict) -> Iterat
     compared = sides.mine if side == "mine" else sides.theirs
     snapshot = sides.merge.mine if side == "mine" else sides.merge.theirs
     if compared is None or not conflict.spans:
-        rows = (Said("file", _whole_text(snapshot)),) if sides.merge.is_whole else _around(sides.merge.base, snapshot)
+        rows = (Sentence("file", _whole_text(snapshot)),) if sides.merge.is_whole else _around(sides.merge.base, snapshot)
         yield Group(1, "", "", "system", "Document", False, "changed", "changed", "changed", "", tuple(rows), scope=f"{side}-{number}-")
         return
     for place, group in enumerate(compared.diff.changes, 1):
@@ -160,4 +160,23 @@ def _around(base: Snapshot, side: Snapshot) -> tuple[Row, ...]:
     found = [row for row in compare_texts(before, after, json=True).rows() if isinstance(row, DiffRow)]
     lines: tuple[Row, ...] = tuple(in_lines(found[:MOST_LINES]))
     more = len(found) - MOST_LINES
-    return (*lines, Said("info", f"and {count_text(more, 'line')} more")) if more > 0 else lines
+    return (*lines, Sentence("info", f"and {count_text(more, 'line')} more")) if more > 0 else lines
+
+
+# What the form of a conflict says: the side chosen for each node, also for those that its page does not show.
+
+
+FIELD = "choose-"
+
+
+def choices_in(form: QueryDict) -> dict[str, Choice]:
+    """Returns the choices by the keys of their conflicts; the hidden ones first, then those of the fields of the page."""
+    hidden = (each.partition(":")[::2] for each in form.get("chosen", "").split())
+    shown = ((name.removeprefix(FIELD), value) for name, value in form.items() if name.startswith(FIELD))
+    known = {each: each for each in CHOICES}
+    return {key: known[str(value)] for key, value in (*hidden, *shown) if value in known}  # type: ignore[index]
+
+
+def hidden_choices(choices: Mapping[str, Choice], conflicts: Sequence[Conflict]) -> str:
+    """Return the choices for these conflicts as the value of a hidden field."""
+    return " ".join(f"{each.key}:{choices[each.key]}" for each in conflicts if each.key in choices)

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods, require_POST
 
-from chainviz.chains.diff.address import Asked
-from chainviz.chains.diff.compare import compare
-from chainviz.chains.diff.compared import Compared
+from chainviz.accounts.audit.record import not_recorded, note, recorded_together
+from chainviz.accounts.models import member_of, person_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.access import version_of
+from chainviz.chains.diff.address import DiffQuery
+from chainviz.chains.diff.compare import Compared, StoredRows, compare
 from chainviz.chains.diff.page import diff_view
-from chainviz.chains.diff.stored_rows import StoredRows
 from chainviz.chains.diff.view import VersionLinks
 from chainviz.chains.models import Chain
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.titles import branch_title
-from chainviz.core.diff.merge.merged import Choice
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.counts import count_text
+from chainviz.core.diff.merge.items import Choice
+from chainviz.core.errors import ChainError, PathError
+from chainviz.core.operations.mask import MASK
+from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.preview.conflict_form import hidden_choices
-from chainviz.drafts.preview.conflict_nodes import ConflictCard, Sides, cards
+from chainviz.drafts.preview.conflict_nodes import ConflictCard, Sides, cards, choices_in, hidden_choices
 from chainviz.drafts.preview.page import compared_of
-from chainviz.drafts.stored_draft import snapshot_of, stored_draft
-from chainviz.drafts.target import version_of
+from chainviz.drafts.stored_draft import snapshot_of
+from chainviz.drafts.target import draft_for, open_draft_for
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.errors import Conflict, Overlap
 from chainviz.store.history.merge import SnapshotMerge
+from chainviz.store.history.versions import steps_of
 from chainviz.store.models import Version
+from chainviz.web.http import see_other, small_number
 
 ROOM = 320
 """Elements of each side where nothing is to be chosen; all of it is a link away."""
@@ -34,7 +48,7 @@ ROOM = 320
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What the form of the page said."""
+    """The values of the submitted form."""
 
     choices: Mapping[str, Choice]
     first: int = 1
@@ -51,7 +65,7 @@ NOTHING_SENT = Sent({})
 
 @dataclass(frozen=True, slots=True)
 class OneSide:
-    """All changes of one side, in short."""
+    """A summary of all changes of one side."""
 
     id: str
     title: str
@@ -118,7 +132,7 @@ def conflict_page(draft: Draft, sent: Sent = NOTHING_SENT) -> ConflictPage:
         sides=() if total else tuple(_sides(draft, head, compared)),
         theirs_href=reverse("chains:diff", args=[chain.pk, draft.base, head.number]),
         seen=seen_by(draft),
-        note=stored_draft(draft).note,
+        note=draft.stored.note,
         branch_title=branch_title(chain),
     )
 
@@ -144,7 +158,7 @@ def _sides(draft: Draft, head: Version, compared: tuple[Compared | None, Compare
             title=title,
             icon=icon,
             words=count_text(len(each.diff.changes), "change") + (note if each is theirs else ""),
-            html=diff_view(each, Asked(room=ROOM, scope=f"{scope}-")).html,
+            html=diff_view(each, DiffQuery(room=ROOM, scope=f"{scope}-")).html,
             href=each.links.page,
         )
         for scope, icon, title, each in (
@@ -165,3 +179,119 @@ def _words(merge: SnapshotMerge, head: int) -> str:
     if others is None:
         others = f" The other {merge.merged:,} changes merge automatically."
     return f"{what}{others} You see the result before it is saved."
+
+
+# Somebody was faster: what both changed side by side, and the ways to go on. Nothing is overwritten.
+
+
+@requires("draft")
+@require_http_methods(["GET", "HEAD", "POST"])
+@not_recorded
+def conflict(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    """A form that is sent here turns the page, or chooses one side for all nodes; nothing is stored."""
+    draft = open_draft_for(request, chain_id, draft_id)
+    if draft.chain.version == draft.base:
+        return redirect("drafts:draft", chain_id, draft.pk)
+    side = request.POST.get("all", "")
+    everywhere: Choice | None = "mine" if side == "mine" else "theirs" if side == "theirs" else None
+    first = small_number(request.POST.get("from", "")) or 1
+    return _page(request, draft, Sent(choices_in(request.POST), first, everywhere=everywhere))
+
+
+def _page(request: HttpRequest, draft: Draft, sent: Sent, status: int = 200) -> HttpResponse:
+    return render(request, "drafts/preview/conflict.html", {"page": conflict_page(draft, sent)}, status=status)
+
+
+def conflict_answer(request: HttpRequest, draft: Draft) -> HttpResponse:
+    """Answer a save after somebody else saved first, with the page of conflicts and 409."""
+    draft.chain.refresh_from_db()
+    return _page(request, draft, NOTHING_SENT, status=409)
+
+
+@requires("draft")
+@require_POST
+@recorded_together
+def rebase(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    draft = open_draft_for(request, chain_id, draft_id)
+    choices = choices_in(request.POST)
+    try:
+        services.rebase(draft, choices)
+    except Overlap:
+        return _ask_again(request, draft, choices)
+    except ChainError as refused:
+        messages.error(request, str(refused))
+        return see_other("drafts:draft", chain_id, draft.pk)
+    note(request, version=draft.base, chosen=dict(Counter(choices.values())))
+    messages.success(request, f"Your changes are now based on version {draft.base}. Review and save them.")
+    return see_other("drafts:draft", chain_id, draft.pk)
+
+
+def _ask_again(request: HttpRequest, draft: Draft, choices: Mapping[str, Choice]) -> HttpResponse:
+    """What was chosen stays chosen where neither side changed since."""
+    draft.chain.refresh_from_db()
+    if request.POST.get("seen", "") in ("", seen_by(draft)):
+        return _page(request, draft, Sent(choices, sentence="Choose a side for every node first.", asks=True), status=422)
+    sentence = "Another version was saved, or your draft changed, while you chose. Your choices are kept; some are still missing."
+    return _page(request, draft, Sent(choices, sentence=sentence, asks=True), status=409)
+
+
+@requires("save")
+@require_POST
+def branch(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    draft = open_draft_for(request, chain_id, draft_id)
+    title = " ".join(request.POST.get("title", "").split())
+    try:
+        chain = services.branch(draft, title=title, note=request.POST.get("note", ""), by=person_of(request))
+    except ChainError as refused:
+        messages.error(request, str(refused))
+        return see_other("drafts:conflict", chain_id, draft.pk)
+    note(request, branch=chain.pk)
+    messages.success(request, f"Your changes are now a separate chain, a branch of “{draft.chain.title}”.")
+    return see_other("chains:chain", chain.pk)
+
+
+# Saving a draft as the next version. Where somebody was faster, the answer is the conflict page (409).
+
+
+@requires("save")
+@require_POST
+@recorded_together
+def save(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    draft = draft_for(request, chain_id, draft_id)
+    if _is_sent_again(request, draft):
+        messages.info(request, f"This draft was already saved as version {draft.saved_as}.")
+        return see_other("drafts:draft", chain_id, draft.pk)
+    draft = open_draft_for(request, chain_id, draft_id)
+    try:
+        version = services.save(draft, note=request.POST.get("note", ""), by=person_of(request))
+    except Conflict:
+        return conflict_answer(request, draft)
+    except ChainError as refused:
+        messages.error(request, str(refused))
+        return see_other("drafts:draft", chain_id, draft.pk)
+    note(request, version=version.number)
+    messages.success(request, _saved(request, chain_id, version))
+    place = _place(request)
+    return see_other("chains:at", chain_id, version.number, place) if place else see_other("chains:version", chain_id, version.number)
+
+
+def _place(request: HttpRequest) -> Path | None:
+    """The node at which the reader is in the explorer; the version has it, as it has what the draft has."""
+    try:
+        return parse_path(request.POST.get("at", ""))
+    except PathError:
+        return None
+
+
+def _saved(request: HttpRequest, chain_id: int, version: Version) -> str:
+    """Describe the saved version. If the draft masked something, link to the purge of earlier versions."""
+    said = f"Saved as version {version.number}."
+    if not member_of(request).may("purge") or all(step.operation != MASK.name for step in steps_of(version)):
+        return said
+    address = f"{reverse('purge', args=[chain_id])}?masked={version.number}"
+    return format_html('{} Earlier versions still contain the masked values. <a href="{}">Purge them</a>', said, address)
+
+
+def _is_sent_again(request: HttpRequest, draft: Draft) -> bool:
+    """Whether the draft is saved with the note of this form: the form was sent twice, or from another window."""
+    return draft.saved_as is not None and request.POST.get("note", "").strip() in ("", draft.stored.note)

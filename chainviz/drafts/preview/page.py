@@ -2,35 +2,128 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from django.urls import reverse
 
-from chainviz.chains.diff.address import Asked, SideLink, query
-from chainviz.chains.diff.compare import compare
-from chainviz.chains.diff.compared import Compared
-from chainviz.chains.diff.measures import Measure, measures_of
-from chainviz.chains.diff.page import DiffView, diff_view
-from chainviz.chains.diff.stored_rows import StoredRows
+from chainviz.chains.access import version_of
+from chainviz.chains.diff.address import DiffQuery, SideLink, query
+from chainviz.chains.diff.compare import Compared, StoredRows, compare
+from chainviz.chains.diff.page import DiffView, Measure, diff_view, measures_of
 from chainviz.chains.models import Chain
-from chainviz.chains.render.numbers import count_text
+from chainviz.chains.verdicts import VerdictView, provider_of, verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem
+from chainviz.core.counts import count_text
+from chainviz.core.diff.chains import Side
 from chainviz.core.operations import OPERATIONS
+from chainviz.core.providers.contract import Provider
 from chainviz.drafts.models import Draft
-from chainviz.drafts.preview.problems import Problems, VerdictRow, problems_of, verdicts_of
 from chainviz.drafts.preview.steps import ChangeGroup, StepRow, change_groups, changed_nodes, nodes_text, step_rows
-from chainviz.drafts.stored_draft import snapshot_of, steps_of, stored_draft
-from chainviz.drafts.target import version_of
+from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import same_beginning
-from chainviz.store.models import Snapshot
+from chainviz.store.models import Outline, Snapshot
 from chainviz.store.outline.build import outline_of
+from chainviz.store.query.windows import row_problems
+
+# What a draft does to the problems of a chain and to the verdicts of the providers: before and after, side by side.
+
+
+MOST_CHANGES = 60
+"""Changes whose nodes are looked at for problems that came or went."""
+MOST_SHOWN = 12
+MOST_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRow:
+    state: str
+    icon: str
+    word: str
+    place: str
+    href: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    before: int
+    after: int
+    rows: tuple[ProblemRow, ...]
+    left_out: int
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    label: str
+    before: VerdictView
+    after: VerdictView
+
+
+def problems_of(before: Outline, after: Outline, compared: Compared | None, href: str) -> Problems:
+    """Counts problems of the whole chain. Rows are made where both contents were compared; `href` leads to all of them."""
+    rows = list(_rows(compared)) if compared else []
+    old, new = (each.errors + each.warnings for each in (before, after))
+    return Problems(old, new, tuple(rows[:MOST_SHOWN]), max(0, len(rows) - MOST_SHOWN), href)
+
+
+def _rows(compared: Compared) -> Iterator[ProblemRow]:
+    """Yield the problems of the changed nodes, the only ones that can appear or disappear."""
+    old, new, at = compared.old, compared.new, compared.links.after
+    assert isinstance(old, StoredChain) and isinstance(new, StoredChain)
+    cleared: list[Problem] = []
+    arrived: list[Problem] = []
+    still: list[Problem] = []
+    changed = (group for group in compared.diff.groups if group.kind != "same")
+    for group in islice(changed, MOST_CHANGES):
+        before, after = list(_problems_in(old, group.old)), list(_problems_in(new, group.new))
+        left = Counter(problem.rule for problem in after)
+        for problem in before:
+            if left[problem.rule]:
+                left[problem.rule] -= 1
+            else:
+                cleared.append(problem)
+        known = Counter(problem.rule for problem in before)
+        for problem in after:
+            (still if known[problem.rule] else arrived).append(problem)
+            known[problem.rule] -= known[problem.rule] > 0
+    yield from (ProblemRow("problem", "problem", "new", p.path.number, at(p.path), p.text) for p in arrived)
+    yield from (ProblemRow("ok", "ok", "cleared", p.path.number, "", p.text) for p in cleared)
+    yield from (ProblemRow("changed", "info", "still", p.path.number, at(p.path), p.text) for p in still)
+
+
+def _problems_in(chain: StoredChain, side: Side) -> Iterator[Problem]:
+    """Yield the problems of the tree; the verdicts cover those of providers."""
+    if side.is_empty:
+        return
+    outline = chain.outline
+    first = outline.row_of_message(side.start)
+    last = min(outline.row_of_message(side.stop - 1), first + MOST_ROWS)
+    sections = outline.listing.section_count
+    for number, place in outline.rows(range(first, last + 1)).items():
+        if place.row.problems:
+            path = outline.section_of_row(number).path_of(number)
+            yield from (problem for problem in row_problems(path, place, sections) if not problem.provider)
+
+
+def verdicts_of(before: Outline, after: Outline, own: Provider) -> tuple[VerdictRow, ...]:
+    """Return the verdict of the chain's own provider, then those that the draft changes."""
+    old, new = (verdicts_by_provider(unpack(each.verdicts)) for each in (before, after))
+    providers = sorted(new, key=lambda provider: provider is not own)
+    rows = (VerdictRow(each.label, verdict_view(old[each]), verdict_view(new[each])) for each in providers)
+    return tuple(row for place, row in enumerate(rows) if row.before != row.after or not place)
 
 
 @dataclass(frozen=True, slots=True)
 class DraftLinks:
-    """Where the changes of a draft lead."""
+    """Addresses of the nodes that a draft changes."""
 
     chain: Chain
     base_number: int
@@ -113,8 +206,9 @@ def compared_of(draft: Draft) -> Compared:
     return Compared(compare(old, new), old, new, StoredRows(old), StoredRows(new), links)
 
 
-def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
-    """`one_by_one`: show each change, however many there are. Where they are shown in groups, nothing is compared."""
+def draft_page(draft: Draft, asked: DiffQuery, *, one_by_one: bool) -> DraftPage:
+    """Return the page of a draft. `one_by_one`: show each change, even if there are many. If they are shown in groups,
+    nothing is compared."""
     before, after = version_of(draft.chain, draft.base).snapshot, snapshot_of(draft)
     steps = steps_of(draft)
     groups = () if one_by_one else change_groups(steps)
@@ -134,23 +228,24 @@ def draft_page(draft: Draft, asked: Asked, *, one_by_one: bool) -> DraftPage:
         can_undo=steps.can_undo,
         can_redo=steps.can_redo,
         problems=problems_of(outline_of(before), outline_of(after), compared, f"{explorer}problems"),
-        verdicts=verdicts_of(outline_of(before), outline_of(after), after.format),
+        verdicts=verdicts_of(outline_of(before), outline_of(after), provider_of(StoredChain(after))),
         signed=signed_behind(before, after),
         seen=bytes(after.digest).hex(),
         menu=menu_of(draft, steps.cursor),
-        note=stored_draft(draft).note,
+        note=draft.stored.note,
         keep_key=f"{draft.chain_id}:note:{draft.pk}",
     )
 
 
 def _heading(nodes: int, compared: Compared) -> str:
-    """A node may hold several changes; the badges beside the heading count these."""
+    """Return the heading. A node may have several changes; the badges beside the heading count these."""
     changes = len(compared.diff.changes)
     return nodes_text(nodes) if nodes == changes else f"{nodes_text(nodes)} · {count_text(changes, 'change')}"
 
 
 def signed_behind(before: Snapshot, after: Snapshot) -> Path | None:
-    """Where signed reasoning begins that follows the first change; providers that bind it to what was before refuse it."""
+    """Return the path of the first signed reasoning after the first change, which providers may refuse, since they bind
+    it to what was before; else None."""
     if before.format != after.format:
         return None
     chain = StoredChain(after)
@@ -168,5 +263,4 @@ def menu_of(draft: Draft, cursor: int) -> tuple[MenuEntry, ...]:
         entries.append(MenuEntry(operation.label, operation.badge.icon, f"{address}?draft={draft.pk}&at={cursor}"))
     recipe = f"{reverse('drafts:recipe', args=[draft.chain_id])}?draft={draft.pk}"
     explorer = reverse("drafts:explore_version", args=[draft.chain_id, draft.pk])
-    return (*entries, MenuEntry("Run a recipe", "paste", recipe), MenuEntry("Edit a node", "edit", explorer))
-
+    return (*entries, MenuEntry("Run a recipe", "recipe", recipe), MenuEntry("Edit a node", "edit", explorer))

@@ -7,20 +7,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chainviz.chains.render.numbers import count_text
-from chainviz.chains.versions.badges import badge_of
-from chainviz.chains.versions.step_report import ReportRow, changed_rows, named, nodes_of, warnings_in
-from chainviz.core.chain.paths import Path
+from chainviz.chains.versions.history import ReportRow, badge_of, changed_rows, describe_step, nodes_of, warnings_in
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.counts import count_text
+from chainviz.core.operations.compact.operation import REMOVED
 from chainviz.core.operations.contract import Badge
 from chainviz.core.operations.repair import CHOICES
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.reading_cache import kept
+from chainviz.drafts.operations.reading_cache import cached
 from chainviz.drafts.operations.replace_step import change_address
 from chainviz.drafts.stored_draft import Steps
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 MOST_ONE_BY_ONE = 200
 """More changes than this are shown in groups first."""
@@ -61,16 +61,16 @@ class StepReading:
     changes: int
     """Rows of its report; several may be in one node."""
     nodes: frozenset[Path]
-    added: int
-    """Messages that an edit added: each is a node of its own, wherever its report says it was put."""
+    others: int
+    """Nodes that no row names: those behind the first of a removed stretch, and messages that an edit added."""
     groups: tuple[ChangeGroup, ...]
 
 
 def read_step(step: Snapshot) -> StepReading:
-    """Every page of the draft asks for it, so that of a long report is kept."""
+    """Read a step for a page of the draft. Long reports are cached, since every page reads them."""
     if len(step.report) <= SHORT:
         return _reading(step)
-    return kept(StoredChain(step), "report", lambda: _reading(step))
+    return cached(StoredChain(step), "report", lambda: _reading(step))
 
 
 def _reading(step: Snapshot) -> StepReading:
@@ -78,14 +78,25 @@ def _reading(step: Snapshot) -> StepReading:
     rows = changed_rows(report)
     added = [row for row in report if step.operation == "edit" and row.get("action") in ADDING]
     nodes = nodes_of(row for row in rows if row not in added)
+    others = len(added) + sum(
+        _removed_behind(step, row) for row in rows if row.get("until") and row["action"] == REMOVED
+    )
     groups = tuple(_groups(badge_of(step.operation), rows))
-    return StepReading(*named(step), warnings_in(report), len(rows), nodes, len(added), groups)
+    return StepReading(*describe_step(step), warnings_in(report), len(rows), nodes, others, groups)
+
+
+def _removed_behind(step: Snapshot, row: ReportRow) -> int:
+    """Count the nodes that were removed behind the first of a range. A rewritten one is shown as a single change."""
+    assert step.parent is not None
+    outline = StoredChain(step.parent).outline
+    first, last = (outline.row_of_message(outline.span(parse_path(str(row[name]))).start) for name in ("path", "until"))
+    return last - first
 
 
 def changed_nodes(steps: Iterable[Snapshot]) -> int:
     """A node that several steps changed, or that was changed in several places, counts once."""
     readings = [read_step(each) for each in steps]
-    return len(frozenset[Path]().union(*(each.nodes for each in readings))) + sum(each.added for each in readings)
+    return len(frozenset[Path]().union(*(each.nodes for each in readings))) + sum(each.others for each in readings)
 
 
 def nodes_text(count: int) -> str:
@@ -104,7 +115,7 @@ def step_rows(draft: Draft, base: Snapshot, steps: Steps) -> Iterator[StepRow]:
 
 
 def change_groups(steps: Steps) -> tuple[ChangeGroup, ...]:
-    """Returns the changes of all steps that count, in groups; () where they are few enough to be shown one by one."""
+    """Return the changes of all steps up to the cursor in groups; () if they are few enough to be shown one by one."""
     readings = [read_step(step.snapshot) for step in steps.all[: steps.cursor]]
     if sum(reading.changes for reading in readings) <= MOST_ONE_BY_ONE:
         return ()

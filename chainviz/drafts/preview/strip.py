@@ -8,17 +8,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.verdicts import structure_text
-from chainviz.chains.versions.step_report import changed_rows, named
+from chainviz.chains.versions.history import changed_rows, describe_step
+from chainviz.core.counts import count_text
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.steps import StepRow, changed_nodes, nodes_text, step_rows
-from chainviz.drafts.stored_draft import steps_of, stored_draft
-from chainviz.drafts.target import version_of
+from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot, Step
 from chainviz.store.outline.build import outline_of
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +44,20 @@ class Strip:
 
 
 def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
-    base, steps = version_of(draft.chain, draft.base).snapshot, steps_of(draft)
-    taken = [step.snapshot for step in steps.all[: steps.cursor]]
-    now = taken[-1] if taken else base
+    base, steps, now = draft.stored.base.snapshot, steps_of(draft), snapshot_of(draft)
     return Strip(
         draft=draft,
         base_url=reverse("drafts:explore_version", args=[draft.chain_id, draft.pk]),
         rows=tuple(step_rows(draft, base, steps)),
         steps_text=count_text(steps.cursor, "step"),
-        nodes=nodes_text(changed_nodes(taken)),
+        nodes=nodes_text(changed_nodes(steps.taken)),
         sizes=_sizes(base.size, now.size),
         problems=_problems(base, now),
         can_undo=steps.can_undo,
         can_redo=steps.can_redo,
         next_number=draft.chain.version + 1,
         newer=draft.chain.version if draft.chain.version != draft.base else 0,
-        note=stored_draft(draft).note,
+        note=draft.stored.note,
         said=said,
         path=path,
     )
@@ -86,6 +83,6 @@ def step_answer(request: HttpRequest, draft: Draft, word: str, step: Step | None
     """`step`: the one that was undone or redone."""
     if step is None:
         return strip_answer(request, draft, f"Nothing to {word}.", "")
-    name, _ = named(step.snapshot)
+    name, _ = describe_step(step.snapshot)
     rows = changed_rows(unpack(step.snapshot.report))
     return strip_answer(request, draft, f"{word.capitalize()}: {name}.", str(rows[0]["path"]) if rows else "")

@@ -10,9 +10,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from chainviz.accounts.audit.record import recorded_together
 from chainviz.accounts.permissions import requires
-from chainviz.chains.diff.address import asked_of
-from chainviz.chains.diff.folds import asks_to_unfold, fold_answer
-from chainviz.chains.render.numbers import count_text
+from chainviz.chains.diff.address import read_diff_query
+from chainviz.chains.diff.groups import asks_to_unfold, fold_answer
+from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
@@ -20,9 +20,9 @@ from chainviz.drafts.preview.page import compared_of, draft_page
 from chainviz.drafts.preview.strip import step_answer
 from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import draft_for, open_draft_for
+from chainviz.store.history import drafts as store
 from chainviz.store.models import Step
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.responses import own_page, see_other
+from chainviz.web.http import own_page, see_other, wants_fragment
 
 
 @requires("draft")
@@ -34,7 +34,7 @@ def draft(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
     if found.discarded_at is not None:
         steps = count_text(len(steps_of(found).all), "step")
         return render(request, "drafts/preview/gone.html", {"draft": found, "chain": found.chain, "steps": steps})
-    asked = asked_of(request)
+    asked = read_diff_query(request)
     if asks_to_unfold(request, asked):
         return fold_answer(compared_of(found), asked)
     return render(request, "drafts/preview/draft.html", {"page": draft_page(found, asked, one_by_one=bool(request.GET))})
@@ -45,9 +45,7 @@ def draft(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
 @recorded_together
 def undo(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
     found = open_draft_for(request, chain_id, draft_id)
-    steps = steps_of(found)
-    undone = steps.at(steps.cursor - 1) if services.undo(found) else None
-    return _stepped(request, found, "undo", undone)
+    return _stepped(request, found, "undo", store.undo(found.stored))
 
 
 @requires("draft")
@@ -55,9 +53,7 @@ def undo(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
 @recorded_together
 def redo(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
     found = open_draft_for(request, chain_id, draft_id)
-    steps = steps_of(found)
-    redone = steps.at(steps.cursor) if services.redo(found) else None
-    return _stepped(request, found, "redo", redone)
+    return _stepped(request, found, "redo", store.redo(found.stored))
 
 
 def _stepped(request: HttpRequest, found: Draft, word: str, step: Step | None) -> HttpResponse:

@@ -1,5 +1,7 @@
-"""The simulation page: every turn of a chain again, with strategies after each; how large its requests were and what is lost.
+"""The simulation page: replays every turn of a chain, with strategies after each, and shows the sizes of requests and
+what is lost.
 
-In reading order: run (the simulation as values that are JSON), run_job (that of a long chain), chart (its drawing), lanes (rows of cells
+In reading order: run (the simulation as values that are JSON), run_job (that of a long chain), chart (its drawing),
+lanes (rows of cells
 below it), page.
 """

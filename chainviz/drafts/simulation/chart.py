@@ -1,4 +1,4 @@
-"""The drawing of a simulation: a line for each way, a mark where it fired. A long run is drawn in buckets of turns."""
+"""Draw a simulation: a line for each strategy, with a mark wherever it fired. A long run is drawn in buckets of turns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from chainviz.core.counts import count_text
 from chainviz.core.usage.estimate import BYTES_PER_TOKEN
-from chainviz.drafts.simulation.run import PLAIN, LineRan, SimulationRan, Unit
+from chainviz.drafts.simulation.run import PLAIN, REDACT, SUMMARIZE, LineRan, SimulationRan, Unit
 
 MOST = 120
 """Points of a line; more turns are drawn in buckets, each with its largest request."""
@@ -90,7 +91,7 @@ class Chart:
 
     @property
     def over(self) -> float:
-        """Height of what lies above the context window."""
+        """The height of the area above the context window."""
         return self.window_at - self.top
 
     @cached_property
@@ -109,7 +110,7 @@ class Chart:
 
     @cached_property
     def removed(self) -> dict[str, list[int]]:
-        """Of each line, by its key: messages that it removed after the turns of each bucket."""
+        """The messages that each line, by its key, removed after the turns of each bucket."""
         found = {line.key: [0] * len(self.buckets) for line in self.ran.lines}
         for line in self.ran.lines:
             for turn, removed in zip(line.fired, line.removed, strict=True):
@@ -118,7 +119,7 @@ class Chart:
 
     @cached_property
     def values(self) -> dict[str, tuple[int, ...]]:
-        """Of each turn's request in the unit, of each line by its key."""
+        """The size of each turn's request in the unit, for each line by its key."""
         return {line.key: line.values(self.unit) for line in self.ran.lines}
 
     @cached_property
@@ -172,7 +173,8 @@ class Chart:
         for place, bucket in enumerate(self.buckets):
             removed = self.removed[line.key][place]
             if removed:
-                yield Mark(self.x(place), self._y(values[place]), f"{line.name}: {removed:,} messages removed after turn {bucket.name}")
+                words = f"{line.name}: {count_text(removed, 'message')} removed after turn {bucket.name}"
+                yield Mark(self.x(place), self._y(values[place]), words)
 
     def hits(self) -> Iterator[Hit]:
         buckets = self.buckets
@@ -209,7 +211,7 @@ def _short(number: int) -> str:
 
 
 def _apart(ends: Sequence[float]) -> list[float]:
-    """The same heights, moved so that names do not lie on one another."""
+    """Return the heights, moved apart so that names do not overlap."""
     placed = dict.fromkeys(range(len(ends)), 0.0)
     above = -APART * 1.0
     for place in sorted(placed, key=lambda place: ends[place]):
@@ -217,3 +219,91 @@ def _apart(ends: Sequence[float]) -> list[float]:
         placed[place] = above
     over = max(0.0, above + APART - HEIGHT)
     return [round(placed[place] - over, 1) for place in range(len(ends))]
+
+
+# Rows of cells below the chart, one cell a bucket of turns: after which turns a strategy fired, and what the request
+# of the chosen turn still holds of the turns before.
+
+
+LANE_HEIGHT, LANE_APART = 18, 24
+"""Units of a cell, and from one row to the next."""
+GAP = 2
+FADED = {SUMMARIZE: ("summarized", "as a summary"), REDACT: ("redacted", "without tool results")}
+GONE = ("removed", "removed")
+WHOLE = ("whole", "whole")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    x: float
+    width: float
+    kind: str
+    """fired, whole, summarized, redacted or removed."""
+    title: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    key: str
+    name: str
+    y: int
+    cells: tuple[Cell, ...]
+    said: str
+    """At its end."""
+
+    @property
+    def text_y(self) -> int:
+        return self.y + LANE_HEIGHT // 2
+
+
+@dataclass(frozen=True)
+class Lanes:
+    chart: Chart
+
+    @cached_property
+    def fired(self) -> tuple[Lane, ...]:
+        lines = [line for line in self.chart.ran.lines if line.is_strategy]
+        return tuple(self._fired(line, number * LANE_APART) for number, line in enumerate(lines))
+
+    @cached_property
+    def seen(self) -> tuple[Lane, ...]:
+        return tuple(self._seen(line, number * LANE_APART) for number, line in enumerate(self.chart.ran.lines))
+
+    @property
+    def fired_height(self) -> int:
+        return len(self.fired) * LANE_APART
+
+    @property
+    def seen_height(self) -> int:
+        return len(self.chart.ran.lines) * LANE_APART
+
+    def _fired(self, line: LineRan, y: int) -> Lane:
+        cells = tuple(self._cells_fired(line))
+        removed = sum(self.chart.removed[line.key])
+        return Lane(line.key, line.name, y, cells, f"−{count_text(removed, 'message')} in all" if removed else "never")
+
+    def _cells_fired(self, line: LineRan) -> Iterator[Cell]:
+        for place, bucket in enumerate(self.chart.buckets):
+            removed = self.chart.removed[line.key][place]
+            if removed:
+                title = f"{line.name}: {count_text(removed, 'message')} removed after turn {bucket.name}"
+                yield self._cell(place, "fired", title, f"−{removed:,}" if len(self.chart.buckets) <= 32 else "")
+
+    def _seen(self, line: LineRan, y: int) -> Lane:
+        turn = self.chart.turn
+        whole = min(line.whole[turn], turn)
+        buckets = enumerate(self.chart.buckets)
+        cells = tuple(self._cell_seen(line, place, bucket, whole) for place, bucket in buckets if bucket.start <= turn)
+        kind, _ = FADED.get(line.key, GONE)
+        gone = f", {whole:,} {kind}" if whole else ""
+        return Lane(line.key, line.name, y, cells, f"{turn + 1 - whole:,} whole{gone}")
+
+    def _cell_seen(self, line: LineRan, place: int, bucket: Bucket, whole: int) -> Cell:
+        kind, word = FADED.get(line.key, GONE) if bucket.stop <= whole else WHOLE
+        return self._cell(place, kind, f"{line.name}: turn {bucket.name} {word}")
+
+    def _cell(self, place: int, kind: str, title: str, text: str = "") -> Cell:
+        width = self.chart.width_of_bucket
+        inner = max(1.0, width - 2 * GAP)
+        return Cell(round(self.chart.x(place) - inner / 2, 1), round(inner, 1), kind, title, text)

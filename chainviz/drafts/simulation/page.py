@@ -16,24 +16,22 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.permissions import requires
+from chainviz.chains.exports.shared_page import SharedPage, SharedTable, share_page
 from chainviz.chains.render.visible_text import one_line
 from chainviz.core.errors import ChainError, OptionsError
 from chainviz.core.operations.compact import parse_strategy, print_strategy
 from chainviz.core.operations.contract import Context
 from chainviz.drafts.operations.compact.tree import node_of
 from chainviz.drafts.operations.presets import presets_of
-from chainviz.drafts.simulation import run_job
-from chainviz.drafts.simulation.chart import Chart
-from chainviz.drafts.simulation.lanes import Lanes
+from chainviz.drafts.simulation import run
+from chainviz.drafts.simulation.chart import Chart, Lanes
 from chainviz.drafts.simulation.run import Chosen, LineRan, LostRow, SimulationRan, Unit, run_simulation
 from chainviz.drafts.state.what_if import first_window, window_choices
 from chainviz.drafts.target import Target, target_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.htmx import page_or_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.http import page_or_fragment, see_other, small_number
 
 EXAMPLES = (
     ("Message limit 50", {"type": "message_limit", "max_messages": 50}),
@@ -48,7 +46,7 @@ UNITS: tuple[Unit, ...] = ("tokens", "bytes", "messages")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How the result is looked at."""
+    """The display settings of the result."""
 
     window: int
     unit: Unit
@@ -92,11 +90,11 @@ class SimulationPage:
 
     @property
     def address(self) -> str:
-        """Of this simulation, to share: everything is in it but the turn."""
+        """The address of this simulation, to share: it contains everything but the turn."""
         return f"{self.path}{self.target.query}&{urlencode(self._query)}"
 
     def units(self) -> Iterator[tuple[Unit, str]]:
-        """Each unit with its address."""
+        """Yield each unit with its address."""
         turn = f"&turn={self.view.turn}" if self.view.turn else ""
         for unit in UNITS:
             yield unit, f"{self.path}{self.target.query}&{urlencode({**self._query, 'unit': unit})}{turn}"
@@ -109,7 +107,7 @@ class SimulationPage:
 
     @property
     def is_long(self) -> bool:
-        return len(self.target.stored) > run_job.MESSAGES_AT_ONCE
+        return len(self.target.stored) > run.MESSAGES_AT_ONCE
 
     @property
     def edit_address(self) -> str:
@@ -118,7 +116,7 @@ class SimulationPage:
 
     @property
     def strategies(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """For each of the two fields its name and choices."""
+        """Return the name and choices of each of the two fields."""
         presets = presets_of(self.target.person, "compact")
         saved = [(preset.name, print_strategy(parse_strategy(preset.options["strategy"]))) for preset in presets]
         known = [("None", ""), *((name, json.dumps(value)) for name, value in EXAMPLES), *saved]
@@ -147,7 +145,8 @@ class SimulationPage:
 
     @property
     def headline(self) -> str:
-        """Whether the strategies keep every request within the context window; "" where there is nothing to compare."""
+        """A sentence on whether the strategies keep every request within the context window; "" if there is nothing to
+        compare."""
         lines = [line for line in self.ran.lines if line.is_strategy] if self.ran else []
         if not lines or not self.view.window:
             return ""
@@ -188,7 +187,8 @@ class SimulationPage:
             )
 
     def rows(self) -> Iterator[tuple[str, list[tuple[str, int]]]]:
-        """Each bucket of turns: its name, and for each line the largest request and how many messages went after it."""
+        """Yield each bucket of turns: its name, and for each line the largest request and the number of messages
+        removed after it."""
         assert self.ran is not None and self.chart is not None
         for place, bucket in enumerate(self.chart.buckets):
             values = (self._text(self.chart.value(line, bucket)) for line in self.ran.lines)
@@ -210,7 +210,7 @@ def _with(known: list[tuple[str, str]], value: str) -> list[tuple[str, str]]:
 
 
 def _short(value: str) -> str:
-    """What a strategy of the person's own is called in the list."""
+    """Name a strategy of the person's own in the list."""
     node = node_of(json.loads(value))
     return one_line(f"{node.label}: {node.said}", 60)
 
@@ -250,13 +250,13 @@ def _post(request: HttpRequest, target: Target, job: Job | None) -> HttpResponse
         chosen = _chosen(request.POST)
     except OptionsError as refused:
         return _answer(request, SimulationPage(target, Chosen(), view, None, error=str(refused)))
-    job = run_job.start(target, chosen) if SimulationPage(target, chosen, view, None).is_long else None
+    job = run.start(target, chosen) if SimulationPage(target, chosen, view, None).is_long else None
     return see_other(SimulationPage(target, chosen, view, None, job).address)
 
 
 def _job(request: HttpRequest, target: Target) -> Job | None:
     number = small_number(request.GET.get("job", ""))
-    job = run_job.find(target, number) if number else None
+    job = run.find(target, number) if number else None
     if number and job is None:
         raise Http404
     return job
@@ -281,8 +281,23 @@ def _view(given: QueryDict, target: Target) -> View:
 def _answer(request: HttpRequest, page: SimulationPage) -> HttpResponse:
     if request.GET.get("as") == "csv" and page.ran is not None:
         return _csv(page.ran)
+    if request.GET.get("as") == "html" and page.chart is not None:
+        return share_page(request, [(page.chain, None if page.target.draft else page.target.version.number)], _shared(page))
     names = ("drafts/simulation/simulation.html", "drafts/simulation/_result.html")
     return page_or_fragment(request, *names, {"page": page}, status=422 if page.error and page.job is None else 200)
+
+
+def _shared(page: SimulationPage) -> SharedPage:
+    """Return the largest request, the total and the turns that fired of each strategy, without the chain's words."""
+    head = ("", "Largest request", "In turn", "All requests", "Over the window", "Compacts")
+    rows = [
+        (each.line.name, each.largest, f"{each.largest_turn:,}", each.total, f"{each.over:,}", each.fired)
+        for each in page.summaries
+    ]
+    lead = f"Sizes in {page.view.unit}. {page.headline}.".replace(" .", "")
+    contains = ("The title of the chain", "Sizes of requests for each strategy, and when it compacts")
+    table = SharedTable("Strategies", head, rows)
+    return SharedPage("simulation.html", f"Simulation: {page.chain.title}", lead, contains, (table,))
 
 
 def _csv(ran: SimulationRan) -> HttpResponse:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from chainviz.core.operations.compact.simulation import Lost, Simulated, Simulation, simulate
+from chainviz.core.operations.compact.simulation import (
+    Lost,
+    Simulated,
+    Simulation,
+    simulate,
+    simulation_lines,
+    strategy_of,
+)
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.strategies import simulation_lines, strategy_of
 from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.drafts.target import Target, target_of_job
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import Cancelled, JobContext, start_job
 from chainviz.store.content.chain import StoredChain
 
 PLAIN, A, B, SUMMARIZE, REDACT = "plain", "a", "b", "summarize", "redact"
@@ -60,17 +69,17 @@ class LineRan(BaseModel):
         return self.key in (A, B)
 
     def values(self, unit: Unit) -> tuple[int, ...]:
-        """Of each turn's largest request, in the unit."""
+        """Return the size of each turn's largest request, in the unit."""
         if unit == "messages":
             return self.counts
         return self.sizes if unit == "bytes" else tuple(map(estimated_tokens, self.sizes))
 
     def turns_over(self, window: int) -> tuple[int, ...]:
-        """Turns whose request has more tokens than the context window; none where it is 0."""
+        """Return the turns whose request has more tokens than the context window; none if it is 0."""
         return tuple(turn for turn, size in enumerate(self.sizes) if 0 < window < estimated_tokens(size))
 
     def lost_at(self, turn: int) -> LostRow:
-        """What the request of a turn does not hold."""
+        """Return what the request of a turn leaves out."""
         at = bisect_left(self.fired, turn) - 1
         return LostRow(*(column[at] for column in self.lost)) if at >= 0 else NOTHING_LOST
 
@@ -122,3 +131,32 @@ def _ran(simulation: Simulation, key: str, line: Simulated) -> LineRan:
 
 def _lost(lost: Lost) -> LostRow:
     return LostRow(lost.turns, lost.messages, lost.results, lost.systems, lost.size)
+
+
+# A simulation over all turns of a long chain as a job: nothing is written but its result.
+
+
+FUNCTION = "simulate-strategies"
+MESSAGES_AT_ONCE = 3_000
+EDITION = 3
+"""Of the form of the result: older results are not found any more."""
+
+
+def start(target: Target, chosen: Chosen) -> Job:
+    return start_job(FUNCTION, owner=target.person, **target.job_args, chosen=chosen.model_dump(), edition=EDITION)
+
+
+def find(target: Target, number: int) -> Job | None:
+    jobs = Job.objects.about(target.chain).visible_to(target.person).filter(function=FUNCTION, pk=number)
+    return next((job for job in jobs if job.args["seen"] == target.content and job.args.get("edition") == EDITION), None)
+
+
+def simulate_content(context: JobContext, **args: Any) -> dict[str, Any]:
+    """Returns the simulation as JSON."""
+    target = target_of_job(context.job)
+    context.report(0.0, "Reading sizes and roles")
+    chosen = Chosen.model_validate(args["chosen"])
+    ran = run_simulation(target.stored, chosen, Context(progress=context.report, cancelled=context.is_cancelled))
+    if not ran.is_complete:
+        raise Cancelled
+    return ran.model_dump(mode="json")

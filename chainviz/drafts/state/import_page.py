@@ -16,19 +16,30 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import arrival_for
 from chainviz.chains.models import Arrival
 from chainviz.chains.uploads import arrivals, staging
-from chainviz.chains.uploads.state_files import StateRefused, readable_messages
+from chainviz.chains.uploads.state_files import StateRefused, readable_messages, require_state
 from chainviz.chains.uploads.tray import TrayLine
+from chainviz.core.chain.chain import Splice, apply_splices
+from chainviz.core.chain.messages import Message
+from chainviz.core.counts import count_text
+from chainviz.core.documents.document_context import DocumentContext
+from chainviz.core.documents.source import open_source
 from chainviz.core.errors import ChainError, Refused
-from chainviz.core.state.export import provider_of
-from chainviz.core.state.faults import read_state
-from chainviz.core.state.file_notes import MOST_BYTES
+from chainviz.core.formats import FORMATS, get_format
+from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
+from chainviz.core.load import load_source
+from chainviz.core.operations.contract import Decision
+from chainviz.core.state.document import State, write_state
+from chainviz.core.state.export import continuation, is_state_format, provider_of
+from chainviz.core.state.faults import StateFile, read_state
+from chainviz.core.state.processed_length import provider_length, seen_messages, with_length
+from chainviz.core.state.salvage import MOST_BYTES, salvage
 from chainviz.drafts import services
+from chainviz.drafts.operations.proposal import Proposal
 from chainviz.drafts.operations.responses import moved_on, to_draft
-from chainviz.drafts.state.import_step import TOO_LARGE, import_proposal
 from chainviz.drafts.target import Target, target_of
+from chainviz.store.history.steps import NewStep
 from chainviz.store.query.state import StatePart
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,7 @@ def _import(request: HttpRequest, target: Target, waiting: Arrival | None) -> Ht
     except StateRefused as refused:
         kept = arrivals.receive_refused(member_of(request), upload, refused)
         return see_other(f"{ImportPage(target, kept).address}&file={kept.pk}")
-    with services.taking(target, proposal) as draft:
+    with services.add_step(target, proposal) as draft:
         pass
     if waiting is not None:
         arrivals.forget(waiting)
@@ -136,3 +147,52 @@ def _answer(request: HttpRequest, target: Target, waiting: Arrival | None, error
         target, waiting, readable, error, request.POST.get("text", ""), as_chain=request.POST.get("as") == "chain"
     )
     return render(request, "drafts/state/import.html", {"page": page}, status=422 if error else 200)
+
+
+# A state document as the next version of a chain: a step of the person's draft.
+
+
+TOO_LARGE = "A chain or a state of more than 32 MB cannot be compared here. Import the state as a new chain."
+
+
+def import_proposal(part: StatePart, provider: str, file: StateFile, *, salvaged: bool) -> Proposal:
+    """Raises StateRefused where the document has a problem, unless `salvaged` takes its readable messages; Refused where
+    nothing changes, or where it is too large."""
+    if max(len(file.content), part.chain.snapshot.stored) > MOST_BYTES:
+        raise Refused(TOO_LARGE)
+    if not salvaged:
+        require_state(file.content, file)
+    state = salvage(file, provider).state
+    messages = _messages(state)
+    chain = part.chain
+    changes = tuple(continuation(chain.slice(part.start, len(chain)), part.start, messages))
+    around = _surroundings(part, state, messages, changes)
+    if not changes and around is None:
+        raise Refused("The state has the same messages as the chain, so nothing changes.")
+    added, removed = sum(each.added for each in changes), sum(each.removed for each in changes)
+    said = f"{count_text(added, 'message')} added, {removed:,} removed"
+    report = [Decision("", "import_state", said)]
+    return Proposal(NewStep(changes, "edit", {"action": "import_state"}, report, around))
+
+
+def _messages(state: State) -> tuple[Message, ...]:
+    if not state.messages:
+        return ()
+    name = next(each.name for each in FORMATS if isinstance(each, GoaitoolsState) and each.provider == state.provider)
+    with open_source(write_state(state)) as source:
+        return load_source(source, name)[0].messages
+
+
+def _surroundings(
+    part: StatePart, state: State, messages: tuple[Message, ...], changes: tuple[Splice, ...]
+) -> DocumentContext | None:
+    """Return the document with the processed_length of the imported state; None if the chain has none or it stays the same."""
+    chain = part.chain
+    if not is_state_format(chain.format):
+        return None
+    length = state.processed_length
+    if get_format(chain.format).packs:
+        seen = seen_messages(length, [message.source for message in messages])
+        after = apply_splices(chain.slice(0, len(chain)), changes)
+        length = provider_length(seen, [message.source for message in after])
+    return chain.surroundings.rewritten(lambda text: with_length(text, length))

@@ -13,25 +13,37 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chainviz.accounts.permissions import requires
-from chainviz.chains.exports.lock import require_unlocked
+from chainviz.chains.exports.view import require_unlocked
 from chainviz.core.chain.messages import SYSTEM
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.core.operations.repair import Repair, RepairOptions
-from chainviz.core.state.export import provider_of
-from chainviz.core.state.stored_and_sent import STARTS_WITH_SYSTEM, NextCall, call_after
+from chainviz.core.state.document import VERSION, State, state_document, unknown_members
+from chainviz.core.state.export import (
+    STARTS_WITH_SYSTEM,
+    NextCall,
+    call_after,
+    exported_in,
+    is_state_format,
+    provider_of,
+    raw_texts,
+    require_readable,
+)
+from chainviz.core.state.processed_length import is_shared, provider_length
+from chainviz.core.usage.beside import members_beside
 from chainviz.drafts.operations.responses import moved_on, to_draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.state import rows, what_if
-from chainviz.drafts.state.document import document_of, document_size, recorded_length, recorded_version
 from chainviz.drafts.state.rows import StateRow
 from chainviz.drafts.state.what_if import WhatIf
 from chainviz.drafts.target import Target, target_of
+from chainviz.store.content.spans import SourceSpan
+from chainviz.store.models import Snapshot
 from chainviz.store.query.state import StatePart
-from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.htmx import page_or_fragment
-from chainviz.web.query_params import small_number
+from chainviz.store.transfer.document_context import context_of
+from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.http import page_or_fragment, small_number
 
 EDIT = Edit()
 FIXES = {"drop_systems": "drop-message", "note_systems": "note-system"}
@@ -82,13 +94,13 @@ class StatePage:
 
     @cached_property
     def document_size(self) -> str:
-        """Of longer chains what the messages take in the upload, white space included."""
+        """The size of the document. For longer chains it is the size of the messages in the upload, white space included."""
         size = document_size(self.part, self.provider, self.processed)
         return f"about {byte_text(self.target.stored.snapshot.stored)}" if size is None else byte_text(size)
 
     @property
     def refused_systems(self) -> str:
-        """Why a program will not take the state with its system messages; "" where it does."""
+        """The reason why a program rejects the state with its system messages; "" if it accepts it."""
         if self.provider == "anthropic" and self.systems:
             return "Anthropic rejects system messages among the stored ones; they belong in the call."
         if self.part.first_role == SYSTEM:
@@ -105,7 +117,7 @@ class StatePage:
 
     @property
     def packs(self) -> bool:
-        """Whether one message of the provider may hold several of the chain."""
+        """Whether one message of the provider may contain several of the chain."""
         return bool(self.provider) and get_format(self.target.stored.format).packs
 
     @cached_property
@@ -168,7 +180,7 @@ class StatePage:
 @requires("read")
 @require_http_methods(["GET", "HEAD", "POST"])
 def state(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """What is posted is a what-if, which changes nothing."""
+    """Show the state page. A posted form is a what-if, which changes nothing."""
     return _page(request, target_of(request, chain_id))
 
 
@@ -208,7 +220,7 @@ def _page(request: HttpRequest, target: Target, error: str = "", anyway_address:
     if request.method == "POST":
         entered = what_if.read(request.POST, entered)
     given = request.POST if request.method == "POST" else request.GET
-    processed = part.answered if entered.processed is None else entered.processed
+    processed = part.count_to_last_answer if entered.processed is None else entered.processed
     call = call_after(part, processed, entered.leading_messages, entered.user_message)
     start = _start(given, part)
     column = "sent" if given.get("column") == "sent" else "stored"
@@ -218,7 +230,7 @@ def _page(request: HttpRequest, target: Target, error: str = "", anyway_address:
 
 
 def _start(given: Mapping[str, Any], part: StatePart) -> int | None:
-    """Of the window: the place that a button or a link names, else where the form was."""
+    """Return the start of the window: the place that a button or a link names, else the form's."""
     if given.get("rows") == "notable":
         return None
     place = small_number(given.get("from") or given.get("at", ""))
@@ -247,3 +259,61 @@ def document(request: HttpRequest, chain_id: int) -> HttpResponseBase:
 def _file_name(target: Target) -> str:
     name = (target.chain.file_name or "chain").rsplit(".", 1)[0]
     return f"{name} state.json"
+
+
+# The download of a chain as a state document, and what an imported one said of itself.
+
+
+MOST_MEASURED = 5_000
+"""Messages whose lengths are summed for the page."""
+
+
+def document_of(part: StatePart, provider: str, processed: int | None, *, anyway: bool = False) -> Iterator[bytes]:
+    """Yield the state document. `processed` counts stored messages of the chain; None: the value of the document, else
+    up to the last AI message.
+    `anyway` writes a new state even if the document is not understood.
+    Raises Refused, before anything is yielded, if the chain is written for another provider or its document is not
+    understood.
+    """
+    dialect = exported_in(part.chain.format, provider)
+    if not anyway:
+        require_readable(_members(part.chain.snapshot), part.chain.surroundings.unread)
+    recorded = recorded_length(part) if processed is None else processed
+    seen = part.count_to_last_answer if recorded is None else recorded
+    length = provider_length(seen, part.origins()) if dialect.packs else seen
+    return state_document(_state(part, provider, length), raw_texts(part.sources(), dialect))
+
+
+def document_size(part: StatePart, provider: str, processed: int) -> int | None:
+    """Bytes of that document; None for a chain that is too long to measure while a person waits."""
+    if len(part) > MOST_MEASURED:
+        return None
+    size = sum(map(len, state_document(_state(part, provider, processed), ())))
+    before: SourceSpan | None = None
+    for span in (span for spans in part.origins() for span in spans):
+        if before is None or not is_shared(span, before):
+            size += span.length + (before is not None)
+        before = span
+    return size
+
+
+def _state(part: StatePart, provider: str, length: int) -> State:
+    return State(provider, processed_length=length, others=unknown_members(_members(part.chain.snapshot)))
+
+
+def recorded_version(part: StatePart) -> object:
+    """Return the version in the chain's state document; that of a new document if it has none."""
+    return _members(part.chain.snapshot).get("version", VERSION)
+
+
+def recorded_length(part: StatePart) -> int | None:
+    """Return the processed_length in the chain's document, in messages of the chain; None if it has none or is not a
+    state document."""
+    found = _members(part.chain.snapshot).get("processed_length")
+    if type(found) is not int:
+        return None
+    return part.seen_messages(found) if get_format(part.chain.format).packs else found
+
+
+def _members(snapshot: Snapshot) -> dict[str, Any]:
+    return members_beside(context_of(snapshot)) if is_state_format(snapshot.format) else {}

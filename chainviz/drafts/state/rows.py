@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from chainviz.chains.explorer.message_words import MessageWords, words_of
-from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message
-from chainviz.core.state.stored_and_sent import Mark, NextCall
+from chainviz.core.counts import count_text
+from chainviz.core.state.export import Mark, NextCall
 from chainviz.store.content.message_shapes import StoredShape, shape_of
 from chainviz.store.outline.reader import SectionPlace
 from chainviz.store.query.state import StatePart
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 WINDOW = 60
 """Rows of one window."""
@@ -27,7 +27,7 @@ FOLDED = 3
 
 @dataclass(frozen=True, slots=True)
 class StateRow:
-    """One row of the page; `kind` says which of the others are set."""
+    """One row of the page; `kind` decides which of the other fields are set."""
 
     kind: str
     """message, lead, next, section, fold or divider."""
@@ -58,7 +58,7 @@ def _words(message: Message) -> MessageWords:
 
 
 def window_rows(part: StatePart, call: NextCall, start: int, stop: int) -> list[StateRow]:
-    """All rows of the stored messages `start:stop`, with their sections."""
+    """Return all rows of the stored messages `start:stop`, with their sections."""
     rows = list(_message_rows(part, call, start, stop))
     if 0 < call.seen == stop == len(part):
         rows.append(StateRow("divider"))
@@ -66,7 +66,7 @@ def window_rows(part: StatePart, call: NextCall, start: int, stop: int) -> list[
 
 
 def notable_rows(part: StatePart, call: NextCall) -> list[StateRow]:
-    """Sections with a stored system message, the messages around the divider, what was appended; the rest is folded."""
+    """Return sections with a stored system message, the messages around the divider, and appended ones; the rest is folded."""
     rows: list[StateRow] = []
     done = 0
     for start, stop in _joined(_notable(part, call)):
@@ -98,7 +98,7 @@ def _notable(part: StatePart, call: NextCall) -> Iterator[tuple[int, int]]:
 
 
 def _joined(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same in order, without overlaps and small gaps."""
+    """Return the ranges in order, without overlaps and small gaps."""
     joined: list[tuple[int, int]] = []
     for start, stop in sorted(stretches):
         if start >= stop:
@@ -148,7 +148,7 @@ def _sections(part: StatePart, start: int, stop: int) -> Iterator[SectionPlace]:
 
 
 def _headers(part: StatePart, section: SectionPlace, shown: Sequence[StoredShape]) -> Sequence[StoredShape]:
-    """The first messages of a section; `shown` are its own as far as the window has them."""
+    """Return the first messages of a section; `shown` are those that the window contains."""
     count = min(section.measure.headers, SEVERAL)
     if len(shown) >= count > 0:
         return shown[:count]

@@ -9,8 +9,9 @@ from django.http import QueryDict
 
 from chainviz.chains.usage import ContextWindow
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text, text_of
+from chainviz.core.counts import count_text
 from chainviz.web.formatting.text_fields import for_field, from_field
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number
 
 WINDOWS = (8_192, 32_768, 128_000, 200_000, 1_000_000)
 """Tokens of usual context windows."""
@@ -56,12 +57,12 @@ def window_choices(recorded: ContextWindow | None, chosen: int) -> list[tuple[in
 
 def _window_label(size: int, recorded: ContextWindow | None) -> str:
     if size != first_window(recorded):
-        return f"{size:,} tokens"
-    return f"{size:,} tokens, {f'the window of {recorded.model}' if recorded else 'assumed: that of the model is not known'}"
+        return f"{count_text(size, 'token')}"
+    return f"{count_text(size, 'token')}, {f'the window of {recorded.model}' if recorded else 'assumed: that of the model is not known'}"
 
 
 def read(form: QueryDict, usual: WhatIf) -> WhatIf:
-    """What a form says, its buttons that add, move and remove a system message included; `usual` is what it began with."""
+    """Read the form, with its buttons that add, move and remove a system message; `usual` contains its initial values."""
     originals = {for_field(text).replace("\r\n", "\n"): text for text in usual.leading}
     names = sorted((name for name in form if name.startswith(_LEAD)), key=lambda name: small_number(name[5:]) or 0)
     given = [form.get(name, "") for name in names[:MOST_LEADING]]

@@ -5,6 +5,8 @@ Applied, they begin a run of summaries, which becomes a step once its texts are 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -15,17 +17,17 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.permissions import requires
 from chainviz.chains.render.excerpt import stretch
 from chainviz.core.operations.contract import Options
-from chainviz.core.operations.summarize import SummarizeOptions, SummaryRequest
-from chainviz.core.operations.summarize.planning.choose import plan
+from chainviz.core.operations.summarize import PRESETS, SummarizeOptions, SummaryRequest
+from chainviz.core.operations.summarize.folding import plan
+from chainviz.core.operations.summarize.options import Preset
 from chainviz.drafts.operations.choices import Choices
-from chainviz.drafts.operations.reading_cache import kept
+from chainviz.drafts.operations.reading_cache import cached
 from chainviz.drafts.summaries import runs
-from chainviz.drafts.summaries.form import OFFERED, SETTINGS, form_of, preset_in, presets, writer_choices, writer_in
 from chainviz.drafts.summaries.plan_outline import PLAN_PAGE, PlanPage, plan_page
 from chainviz.drafts.target import Target, target_of
-from chainviz.web.htmx import page_or_fragment, wants_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.llm import WRITERS, Endpoint, writer_named
+from chainviz.web.forms import OptionsForm, options_form
+from chainviz.web.http import page_or_fragment, see_other, small_number, wants_fragment
 
 NEW = "new"
 """In an address: show the settings although there are summaries of this content already."""
@@ -87,7 +89,7 @@ class SummarizeChoices(Choices):
         def work() -> PlanPage:
             return plan_page(plan(stored, options), self.target.explorer, first, endpoint=endpoint)
 
-        return kept(stored, (options, first, endpoint), work)
+        return cached(stored, (options, first, endpoint), work)
 
     @property
     def _from(self) -> int:
@@ -116,7 +118,7 @@ def _words(given: QueryDict, *others: str) -> str:
 @requires("draft")
 @require_safe
 def prompt(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """What a model would be asked for one piece of a plan, the first one if the address names none."""
+    """Show the prompt for one piece of a plan, the first one if the address names none."""
     target = target_of(request, chain_id)
     form = form_of(request.GET, runs.endpoint_for(target.chain))
     if not form.is_valid():
@@ -132,7 +134,7 @@ def prompt(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 
 def prompt_answer(request: HttpRequest, asked: SummaryRequest, address: str, target: Target) -> HttpResponse:
-    """One stretch of the prompt; `address` of the next one, without where it begins."""
+    """Show a range of the prompt; `address` is that of the next range, without its start."""
     text = asked.prompt
     shown = stretch(text, small_number(request.GET.get("from", "")) or 0)
     page = {
@@ -145,3 +147,85 @@ def prompt_answer(request: HttpRequest, asked: SummaryRequest, address: str, tar
     }
     names = ("drafts/summaries/summary_prompt.html", "drafts/summaries/_summary_prompt.html")
     return page_or_fragment(request, *names, {"page": page})
+
+
+# The form of settings: made from the options, filled by a preset, and the writers to choose from.
+
+
+OFFERED: dict[Preset, tuple[str, str]] = {
+    "default": ("Default", "One section stays as it is; older sections become one summary each."),
+    "assistant": ("Assistant", "Three sections stay as they are, and all limits are larger."),
+    "provider_switch": ("After a provider switch", "Small, for a chain that continues with another provider."),
+}
+"""The reference's own way belongs to the command line: it cannot be taken piece by piece."""
+SETTINGS = "set"
+"""Stands in an address whose other words are settings: a box that is not ticked sends nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresetChoice:
+    name: str
+    label: str
+    hint: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WriterChoice:
+    name: str
+    label: str
+    hint: str
+    is_chosen: bool
+    is_offered: bool = True
+
+
+def preset_in(given: Mapping[str, str]) -> Preset:
+    name = given.get("preset", "default")
+    return next((preset for preset in OFFERED if preset == name), "default")
+
+
+def form_of(given: QueryDict, endpoint: Endpoint) -> OptionsForm[SummarizeOptions]:
+    """What somebody chose, or a preset's own values."""
+    preset = preset_in(given)
+    values: Any = given if SETTINGS in given else {**PRESETS[preset], **_text_defaults()}
+    form = options_form(SummarizeOptions)(values, fixed={"preset": preset})
+    del form.fields["preset"]
+    if endpoint.window:
+        form.fields["context_window"].default_text = f"{endpoint.window:,} of {endpoint.model}"  # type: ignore[attr-defined]
+    return form
+
+
+def _text_defaults() -> dict[str, Any]:
+    filled = SummarizeOptions()
+    return {name: getattr(filled, name) for name in ("tool_call_id_template", "allow_growth", "context_window")}
+
+
+def presets(chosen: Preset) -> tuple[PresetChoice, ...]:
+    return tuple(PresetChoice(name, label, hint, name == chosen) for name, (label, hint) in OFFERED.items())
+
+
+def writer_choices(endpoint: Endpoint, chosen: str) -> tuple[WriterChoice, ...]:
+    hints = {
+        "extractive": "Extracts questions, decisions, attempts and findings verbatim. Quick; nothing leaves this machine.",
+        "manual": "You write each summary yourself.",
+    }
+    choices = []
+    for writer in WRITERS:
+        known = writer_named(writer.name, endpoint)
+        is_offered = writer.name != "openai" or not endpoint.problem
+        hint = hints.get(writer.name) or _model_hint(endpoint)
+        choices.append(WriterChoice(writer.name, known.label, hint, writer.name == chosen, is_offered))
+    return tuple(choices)
+
+
+def _model_hint(endpoint: Endpoint) -> str:
+    if not endpoint.problem:
+        return f"What is folded is sent to {endpoint.host}."
+    return endpoint.refusal or f"{endpoint.problem} Then start chainviz again."
+
+
+def writer_in(given: Mapping[str, str], endpoint: Endpoint) -> str:
+    """Return the chosen writer; the one without a model if that is not offered."""
+    offered = [choice.name for choice in writer_choices(endpoint, "") if choice.is_offered]
+    name = given.get("writer", "")
+    return name if name in offered else offered[0]

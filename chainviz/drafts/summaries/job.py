@@ -1,7 +1,8 @@
 """The job that has pieces written: a few at a time, each stored as soon as it is there.
 
-It can be killed at any moment. A worker that takes it over writes what is missing and nothing twice: pieces are claimed
-one by one, and what a dead attempt would still write is dropped.
+It can be killed at any moment. A worker that takes over writes what is missing and nothing twice: pieces are claimed
+one
+by one, and late texts of a dead attempt are dropped.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from django.db.models import F, Q, QuerySet
 
 from chainviz.core.operations.summarize import Piece, Plan, Summary, SummaryRequest, Writer
 from chainviz.core.usage.recorded import TokenUsage
-from chainviz.drafts.summaries.loss_report import losses_of
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
-from chainviz.drafts.summaries.runs import endpoint_for, release, renew, stored_of
+from chainviz.drafts.summaries.runs import endpoint_for, losses_of, release, renew, stored_of
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext
@@ -98,7 +98,7 @@ class _Work:
     def _own(self) -> QuerySet[SummaryPiece]:
         return SummaryPiece.objects.filter(run=self.run, job=self.job)
 
-    def _held(self) -> QuerySet[SummaryPiece]:
+    def _claimed(self) -> QuerySet[SummaryPiece]:
         """Pieces that this attempt writes, and that nobody has taken away."""
         return self._own().filter(state=State.WRITING, claim=self.job.attempts)
 
@@ -113,15 +113,15 @@ class _Work:
         raise Cancelled
 
     def _goes_on(self) -> bool:
-        """After one piece alone: whether everything was wanted, so that what depends on it follows."""
+        """Return True after a single piece if everything was wanted, so that the pieces that depend on it follow."""
         alone, self.only = self.only, None
         if alone is None or self.run.job_id is None:
             return False
         return Job.objects.filter(pk=self.run.job_id, state=Job.State.DONE).exists()
 
     def let_go(self) -> None:
-        """After a cancel or a fault the rest waits until somebody asks for it."""
-        release(self._held())
+        """Release the other pieces after a cancel or a fault, until somebody asks for them."""
+        release(self._claimed())
         self._own().filter(state=State.WAITING).update(job=None)
 
     def _claim(self, planned: Plan) -> list[Piece]:
@@ -148,13 +148,13 @@ class _Work:
         return mine
 
     def _may_begin(self, planned: Plan, piece: Piece) -> bool:
-        """Whether later texts cannot make it needless: its stage has come, or a person asks for it."""
+        """Return True if later texts cannot make the piece needless: its stage has come, or a person asks for it."""
         unwritten = [each.stage for each in planned.pieces if each.after < 0 and not each.left]
         return self.only is not None or piece.stage == min(unwritten, default=piece.stage)
 
     def _write(self, planned: Plan, mine: Sequence[Piece]) -> None:
         pieces = {piece.key: piece for piece in mine}
-        hints = dict(self._held().values_list("key", "hint"))
+        hints = dict(self._claimed().values_list("key", "hint"))
         requests = [planned.request(piece).with_hint(hints.get(piece.key, "")) for piece in mine]
         stopped: set[str] = set()
         begun: dict[str, float] = {}
@@ -163,7 +163,7 @@ class _Work:
             if time.monotonic() - self.looked >= LOOK_SECONDS:
                 self.looked = time.monotonic()
                 self.over = self.context.is_cancelled()
-                stopped.update(pieces.keys() - set(self._held().values_list("key", flat=True)))
+                stopped.update(pieces.keys() - set(self._claimed().values_list("key", flat=True)))
             return self.over
 
         def store(written: Written) -> None:
@@ -183,10 +183,10 @@ class _Work:
         now = time.monotonic()
         if now - self.told.get(request.key, 0.0) >= LOOK_SECONDS:
             self.told[request.key] = now
-            self._held().filter(key=request.key).update(progress=done, stage=storable(stage)[:200])
+            self._claimed().filter(key=request.key).update(progress=done, stage=storable(stage)[:200])
 
     def _store(self, piece: Piece, written: Written, seconds: float) -> None:
-        held = self._held().filter(key=piece.key)
+        held = self._claimed().filter(key=piece.key)
         if written.state == "cancelled":
             release(held)
         elif written.state == "failed":
@@ -206,7 +206,7 @@ class _Work:
             )
 
     def _counted(self, held: QuerySet[SummaryPiece], written: Written) -> dict[str, Any]:
-        """With what earlier attempts of the piece took."""
+        """Return the usage with that of earlier attempts of the piece."""
         before: dict[str, Any] = held.values_list("usage", flat=True).first() or {}
         if written.usage is None:
             return before

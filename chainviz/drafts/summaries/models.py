@@ -1,4 +1,4 @@
-"""A run of summaries and its pieces: what was planned, what has been written and by whom. Nothing here is part of a chain."""
+"""A run of summaries and its pieces: the plan, the written texts and their writers. Nothing here is part of a chain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SummaryRunQuerySet(models.QuerySet["SummaryRun"]):
 
 
 class SummaryRun(models.Model):
-    """Summaries of one content of a chain; kept until they are taken, so that the page can be left and found again."""
+    """Summaries of one content of a chain; stored until they are used, so that the page can be left and found again."""
 
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="summary_runs")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")

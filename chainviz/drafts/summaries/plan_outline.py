@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
-from chainviz.chains.diff.measures import Measure, measures
-from chainviz.chains.render.numbers import count_text, share_text
+from chainviz.chains.diff.page import Measure, measures
 from chainviz.chains.render.visible_text import marks, one_line
+from chainviz.chains.usage import dollars
 from chainviz.core.chain.messages import HUMAN, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import BodyPair, PairType, Section
-from chainviz.core.operations.summarize import Kept, Piece, Plan, SummarizeOptions
-from chainviz.core.operations.summarize.planning.choose import plan
-from chainviz.core.operations.summarize.planning.plan import Rule
+from chainviz.core.counts import count_text
+from chainviz.core.operations.summarize import Piece, Plan, SummarizeOptions, UnchangedNodes
+from chainviz.core.operations.summarize.folding import plan
+from chainviz.core.operations.summarize.plan import Rule
+from chainviz.core.operations.summarize.writers.context_window import estimated_usage
 from chainviz.core.usage.estimate import estimated_tokens
-from chainviz.drafts.summaries.cost import estimated_cost
+from chainviz.core.usage.prices import chain_usage
+from chainviz.core.usage.recorded import TokenUsage
 from chainviz.drafts.summaries.runs import endpoint
 from chainviz.llm import Endpoint
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_shapes import StoredShape
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text, round_tokens_text, share_text, tokens_text
+from chainviz.web.prices import models
 
 NO_ENDPOINT = Endpoint()
 SHOWN = 60
@@ -161,7 +166,7 @@ def plan_measures(planned: Plan) -> tuple[Measure, ...]:
     )
 
 
-def pairs_in(sections: Sequence[Section[Shape]], piece: Piece | Kept) -> int:
+def pairs_in(sections: Sequence[Section[Shape]], piece: Piece | UnchangedNodes) -> int:
     if piece.first.pair is None or piece.last.pair is None:
         return sum(len(section.body) for section in sections[piece.first.section - 1 : piece.last.section])
     return piece.last.pair - piece.first.pair + 1
@@ -177,23 +182,23 @@ def _entries(planned: Plan) -> Iterator[Entry]:
 
 
 def _of_piece(sections: Sequence[Section[Shape]], piece: Piece) -> Entry:
-    what = "what the person said" if piece.rule == "qa-human" else _named(sections, piece)
+    what = "what the person said" if piece.rule == "qa-human" else _nodes_name(sections, piece)
     return Entry(
         "fold", piece.first, piece.last, piece.size, piece.expected, what, piece.reason, piece.key, RULES[piece.rule], piece.provisional
     )  # fmt: skip
 
 
-def _of_kept(sections: Sequence[Section[Shape]], kept: Kept) -> Entry:
+def _of_kept(sections: Sequence[Section[Shape]], kept: UnchangedNodes) -> Entry:
     if kept.first.pair is None or kept.last.pair is None:
         size = sum(section.size for section in sections[kept.first.section - 1 : kept.last.section])
     else:
         size = sum(pair.size for pair in sections[kept.first.section - 1].body[kept.first.pair - 1 : kept.last.pair])
     kind = "protected" if kept.protected else "kept"
-    return Entry(kind, kept.first, kept.last, size, size, _named(sections, kept), kept.why)
+    return Entry(kind, kept.first, kept.last, size, size, _nodes_name(sections, kept), kept.why)
 
 
-def _named(sections: Sequence[Section[Shape]], node: Piece | Kept) -> str:
-    """What lies there: the tools of a single pair, else how many pairs."""
+def _nodes_name(sections: Sequence[Section[Shape]], node: Piece | UnchangedNodes) -> str:
+    """Name the nodes: the tools of a single pair, else the number of pairs."""
     pairs = pairs_in(sections, node)
     if pairs == 1 and node.first.pair:
         return pair_name(sections[node.first.section - 1].body[node.first.pair - 1])
@@ -259,7 +264,7 @@ def _with_headers(sections: Sequence[Section[Shape]], entries: Sequence[Entry]) 
 
 
 def _strip(stretches: Sequence[tuple[str, int]]) -> Iterator[Block]:
-    """Neighbours of a kind as one block; those too narrow to be seen go with what is before them."""
+    """Join neighbours of a kind into one block; blocks too narrow to see are added to the one before."""
     whole = sum(size for _, size in stretches) or 1
     x = filled = 0
     kind, title = "", ""
@@ -275,3 +280,37 @@ def _strip(stretches: Sequence[tuple[str, int]]) -> Iterator[Block]:
         filled += size
     if kind:
         yield Block(kind, x, STRIP - x, title)
+
+
+# What the writing of summaries costs, in words: estimated before, as the model's server counted it after.
+
+
+def estimated_cost(plan: Plan, endpoint: Endpoint) -> str:
+    """Describe the estimated cost; "" if nothing would be written, or no model is set up."""
+    if endpoint.problem or not plan.pieces:
+        return ""
+    window = plan.options.context_window or endpoint.window
+    usage = estimated_usage(plan, window)
+    price = endpoint.price(usage)
+    model = marks(one_line(endpoint.model, 60))
+    said = [f"≈ {tokens_text(usage.input)} tokens in, {tokens_text(usage.output)} out"]
+    said.append("no list price" if price is None else f"≈ {dollars(price)} at list prices")
+    window_text = f"prompts of at most {round_tokens_text(window)} tokens" if window else "its context window is not known"
+    return f"{count_text(usage.calls, 'prompt')} to {model}: {' · '.join(said)} (estimate; {window_text})"
+
+
+def counted_cost(pieces: Iterable[dict[str, Any]]) -> str:
+    """Describe the counted cost; "" if no server counted."""
+    by_model: dict[str, TokenUsage] = {}
+    counted = 0
+    for usage in pieces:
+        if usage:
+            counted += 1
+            by_model[usage["model"]] = by_model.get(usage["model"], TokenUsage()) + TokenUsage(*usage["tokens"])
+    if not counted:
+        return ""
+    total, cost = chain_usage(by_model, {}).total, chain_usage(by_model, {}).cost(models())
+    tokens = f"{tokens_text(total.input)} tokens in, {tokens_text(total.output)} out"
+    price = "no list price" if cost is None else f"{dollars(cost)} at list prices"
+    summaries = "1 summary" if counted == 1 else f"{counted:,} summaries"
+    return f"Used for {summaries}: {tokens} · {price}"

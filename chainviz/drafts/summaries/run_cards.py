@@ -10,21 +10,20 @@ from zlib import crc32
 
 from django.urls import reverse
 
-from chainviz.chains.diff.measures import Measure, measures
+from chainviz.chains.diff.page import Measure, measures
 from chainviz.chains.models import Chain
-from chainviz.chains.render.numbers import count_text
 from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.counts import count_text
 from chainviz.core.operations.summarize.facts import KINDS
 from chainviz.core.usage.estimate import estimated_tokens
-from chainviz.drafts.summaries.cost import counted_cost
-from chainviz.drafts.summaries.form import SETTINGS
+from chainviz.drafts.summaries.choices import SETTINGS
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
-from chainviz.drafts.summaries.plan_outline import RULES, range_text
+from chainviz.drafts.summaries.plan_outline import RULES, counted_cost, range_text
 from chainviz.drafts.summaries.runs import BY_HAND, MANUAL, endpoint_for, jobs_of, target_of_run
 from chainviz.drafts.target import Target
 from chainviz.jobs.models import Job
 from chainviz.llm import writer_named
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.formatting.text_fields import for_field
 
 State = SummaryPiece.State
@@ -169,7 +168,7 @@ def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> R
         ready=ready,
         left=left,
         take_text=_take_text(ready),
-        left_text=_left_text(left, looks),
+        left_text=_unchanged_text(left, looks),
         writer=writer_named(run.writer, endpoint_for(run.chain)).label,
         explorer=target.explorer,
         settings_href=settings_href(run, target),
@@ -190,7 +189,7 @@ def _retry_text(failed: int) -> str:
     return "" if not failed else "Try the failed one again" if failed == 1 else f"Try the {failed:,} failed again"
 
 
-def _left_text(number: int, looks: Counter[str]) -> str:
+def _unchanged_text(number: int, looks: Counter[str]) -> str:
     if not number:
         return ""
     why = ", ".join(f"{looks[each]:,} {LOOKS[each][2]}" for each in ("failed", "larger") if looks[each])
@@ -199,7 +198,7 @@ def _left_text(number: int, looks: Counter[str]) -> str:
 
 
 def _trouble(run: SummaryRun, active: set[int]) -> str:
-    """Why the job ended where it should not have."""
+    """Return the reason why the job failed; "" if it did not."""
     job = run.job
     return job.message if job is not None and not active and job.state in ("failed", "interrupted") else ""
 
@@ -235,7 +234,7 @@ def run_measures(run: SummaryRun, rows: list[SummaryPiece]) -> tuple[Measure, ..
 
 
 def is_awaited(run: SummaryRun, active: set[int]) -> bool:
-    """Whether everything that waits is going to be written, and not just a piece somebody asked for alone."""
+    """Return True if all waiting pieces are going to be written, and not just a piece that somebody asked for alone."""
     job = run.job if active else None
     return job is not None and (job.pk in active or job.state == Job.State.DONE)
 

@@ -19,9 +19,7 @@ from chainviz.drafts.summaries.choices import prompt_answer
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.run_cards import PieceView, piece_view, run_page
 from chainviz.web.formatting.text_fields import for_field, from_field
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number, wants_fragment
 
 PURGED = "Values were purged from this chain after the text was opened. Remove them from the text, then save it again."
 LAST_POLL = 286
@@ -40,10 +38,10 @@ def summaries(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
 @requires("draft")
 @require_safe
 def status(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
-    """The bar above the pieces, and those that look otherwise than on the page; `have` says how they look there, and
+    """Return the bar above the pieces, and those that changed since the page was rendered; `have` tells how they
+    looked, and
     which are open: these stay so.
-
-    One request a second for the whole page: a piece somebody writes in is left alone as long as it stays what it is.
+    One request a second for the whole page: a piece in which somebody writes is not replaced unless its state changes.
     """
     run = runs.run_for(request, chain_id, run_id)
     if not wants_fragment(request):
@@ -152,7 +150,7 @@ def do_piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) ->
 
 
 def _refused(request: HttpRequest, run: SummaryRun, piece: PieceView) -> HttpResponse:
-    """The page that holds the piece, with what was typed in it."""
+    """Show the page with the piece again, with the typed text in it."""
     page = run_page(run)
     while page.next_first and all(each.pk != piece.pk for each in page.pieces):
         page = run_page(run, page.next_first)

@@ -7,6 +7,7 @@ overwrite each other. After a change of a text the plan is made again, because t
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -17,19 +18,18 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from chainviz.accounts.models import person_of
-from chainviz.chains.access import chain_for
+from chainviz.chains.access import chain_for, version_of
 from chainviz.chains.models import Chain
 from chainviz.core.errors import Refused
 from chainviz.core.operations.execute import execute
-from chainviz.core.operations.summarize import SUMMARIZE, Left, Piece, Plan, SummarizeOptions
-from chainviz.core.operations.summarize.planning.choose import plan
+from chainviz.core.operations.summarize import SUMMARIZE, Piece, Plan, SummarizeOptions, Unchanged, losses
+from chainviz.core.operations.summarize.facts import KINDS
+from chainviz.core.operations.summarize.folding import plan
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.context import context_for
-from chainviz.drafts.operations.proposal import proposal_of
-from chainviz.drafts.summaries.loss_report import losses_of, with_facts
+from chainviz.drafts.operations.proposal import context_for, proposal_of
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
-from chainviz.drafts.target import Target, version_of
+from chainviz.drafts.target import Target
 from chainviz.jobs.lease import cancel, storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import start_job
@@ -53,12 +53,12 @@ NOT_ALLOWED = "Your team's rules do not allow it; an owner can change them under
 
 
 def endpoint() -> Endpoint:
-    """The model of the installation, to estimate with: whether a team may ask it, `endpoint_for` says."""
+    """Return the model of the installation, for estimates. `endpoint_for` decides whether a team may use it."""
     return Endpoint.configured(settings.CHAINVIZ)
 
 
 def endpoint_for(chain: Chain) -> Endpoint:
-    """The model that may be asked about a chain; one that refuses where the rules of its team do not allow any."""
+    """Return the model for a chain; one that refuses if the rules of its team do not allow any."""
     configured = endpoint()
     if configured.problem or import_string(settings.WRITERS_ALLOWED)(chain.team_id):
         return configured
@@ -74,7 +74,7 @@ def run_for(request: HttpRequest, chain_id: int, run_id: int) -> SummaryRun:
 
 
 def open_run(target: Target) -> SummaryRun | None:
-    """Summaries of this content that nobody has taken yet."""
+    """Return the summaries of this content that nobody has used yet, or None."""
     return SummaryRun.objects.filter(author=target.person, snapshot=target.stored.snapshot.pk, taken_at=None).first()
 
 
@@ -86,20 +86,20 @@ def options_of(run: SummaryRun) -> SummarizeOptions:
     return SummarizeOptions.model_validate(run.options)
 
 
-def texts_of(run: SummaryRun) -> dict[str, str | Left]:
-    texts: dict[str, str | Left] = {}
+def texts_of(run: SummaryRun) -> dict[str, str | Unchanged]:
+    texts: dict[str, str | Unchanged] = {}
     for key, state, text, cause in run.pieces.values_list("key", "state", "text", "cause"):
         if state == State.READY:
             texts[key] = text
         elif state == State.DECLINED:
-            texts[key] = Left(LEFT_ALONE)
+            texts[key] = Unchanged(LEFT_ALONE)
         elif state == State.FAILED:
-            texts[key] = Left(cause)
+            texts[key] = Unchanged(cause)
     return texts
 
 
 def plan_of(run: SummaryRun, stored: StoredChain | None = None) -> Plan:
-    """With all texts there are."""
+    """Return the plan with all texts that exist."""
     return plan(stored or stored_of(run), options_of(run), texts_of(run))
 
 
@@ -186,7 +186,7 @@ def _let_go(run: SummaryRun, active: set[int]) -> None:
 
 @transaction.atomic
 def write_rest(run: SummaryRun) -> None:
-    """Has everything written that is not: those that failed stay as they are until somebody asks for them."""
+    """Have all waiting pieces written. Failed ones stay until somebody asks for them."""
     active = jobs_of(run)
     if run.job_id in active:
         return
@@ -197,7 +197,7 @@ def write_rest(run: SummaryRun) -> None:
 
 @transaction.atomic
 def write_failed(run: SummaryRun) -> None:
-    """All that failed once more, together with what is not written yet."""
+    """Write all failed pieces again, together with those that are not written yet."""
     if run.job_id in jobs_of(run):
         return
     run.pieces.filter(state=State.FAILED, in_plan=True).update(
@@ -230,7 +230,7 @@ def write_again(piece: SummaryPiece, hint: str = "") -> None:
 
 
 def decline(piece: SummaryPiece) -> None:
-    """The piece stays as it is; a writer that is at work on it is stopped."""
+    """Leave the piece unchanged, and stop a writer that works on it."""
     SummaryPiece.objects.filter(pk=piece.pk).update(
         state=State.DECLINED, job=None, progress=0, stage="", after=-1, left=""
     )
@@ -293,7 +293,7 @@ def take(run: SummaryRun) -> Draft:
         raise Refused("No summary is ready yet.")
     # pieces that stay are in the report; the person decided about them
     outcome = replace(outcome, warnings=tuple(run.warnings))
-    with services.taking(target, proposal_of(target, SUMMARIZE, options, outcome)) as draft:
+    with services.add_step(target, proposal_of(target, SUMMARIZE, options, outcome)) as draft:
         pass
     stop(run)
     run.taken_at = timezone.now()
@@ -305,3 +305,37 @@ def take(run: SummaryRun) -> Draft:
 def discard(run: SummaryRun) -> None:
     stop(run)
     run.delete()
+
+
+# The loss report of one summary, as it is kept beside its text, and how a lost fact gets back into it.
+
+
+MOST_KEPT = 50
+"""Of each kind; the report says how many more there are."""
+
+
+def losses_of(piece: Piece, summary: str) -> dict[str, Any]:
+    """Report the losses of a summary, by reading the folded messages: {"shares": [[kind, found, kept]], "lost": [[kind,
+    text, path]], "complete"}."""
+    material = piece.read()
+    report = losses(material.messages or material.humans, summary, material.places)
+    counts: dict[str, int] = {}
+    lost = []
+    for loss in report.losses:
+        counts[loss.kind] = counts.get(loss.kind, 0) + 1
+        if counts[loss.kind] <= MOST_KEPT:
+            lost.append([loss.kind, loss.text, str(loss.path or "")])
+    shares = [[share.kind, share.found, share.kept] for share in report.shares]
+    return {"shares": shares, "lost": lost, "complete": report.complete}
+
+
+def with_facts(text: str, kind: str, facts: list[str]) -> str:
+    """The summary with lost facts at its end, those of a kind in one line, where the extractive writer puts them too."""
+    label = KINDS[kind]  # type: ignore[index]
+    heading = f"{label[0].upper()}{label[1:]}:"
+    lines = text.rstrip().split("\n")
+    for place, line in enumerate(lines):
+        if line.casefold().startswith(f"{heading} ".casefold()):
+            lines[place] = ", ".join([line.rstrip(), *facts])
+            return "\n".join(lines)
+    return "\n".join([*lines, f"{heading} {', '.join(facts)}"]).lstrip("\n")

@@ -18,7 +18,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def open_drafts(context: Mapping[str, Any], chain: Chain) -> list[Draft]:
-    """The person's drafts of a chain that hold steps, each with their number in `steps`; of the newest version first."""
+    """Return the person's drafts of a chain that have steps, those of the newest version first; `steps` is their number."""
     return list(under_way.open_drafts(context["request"].user).filter(chain=chain))
 
 
@@ -33,8 +33,8 @@ def jobs_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, un
 
 
 @register.simple_tag
-def strip_of_draft(draft_id: int) -> Strip:
-    return draft_strip(Draft.objects.select_related("chain").get(pk=draft_id))
+def strip_of_draft(draft: Draft) -> Strip:
+    return draft_strip(draft)
 
 
 @register.inclusion_tag("drafts/preview/_undo.html", takes_context=True)

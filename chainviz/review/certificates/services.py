@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -13,32 +15,38 @@ from django.utils import timezone
 from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import Membership, Team
 from chainviz.chains.exports.choices import Export
-from chainviz.chains.exports.lock import locked_reason
-from chainviz.chains.models import Chain
-from chainviz.chains.secrets.files import findings_in
+from chainviz.chains.exports.removed_values import Removed, removed_from
+from chainviz.chains.exports.view import locked_reason
+from chainviz.chains.models import AuditEntry, Chain
+from chainviz.chains.secrets.files import FileFindings, findings_in
 from chainviz.chains.secrets.findings import is_long
+from chainviz.chains.versions.history import badge_of
+from chainviz.core.chain.paths import parse_path
+from chainviz.core.chain.tree import message_paths
+from chainviz.core.counts import count_text
 from chainviz.core.errors import Refused
+from chainviz.core.operations.mask import MASK
+from chainviz.core.operations.redact import REDACT
+from chainviz.core.secrets import RULES, Values, get_rule
+from chainviz.core.secrets.masking import PLACEHOLDERS
+from chainviz.core.secrets.part_texts import texts_of
 from chainviz.drafts.target import Target, target_of_version
 from chainviz.jobs import lease
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
-from chainviz.review.certificates.facts import (
-    Leftovers,
-    not_searched,
-    other_changes,
-    purges,
-    removed_rows,
-    searched,
-)
 from chainviz.review.export_lock import is_signed_off
 from chainviz.review.fsck import CERTIFIED
 from chainviz.review.models import SignOff
-from chainviz.review.models.sign_off import LONGEST_RECIPIENT
+from chainviz.review.models.requests import LONGEST_RECIPIENT
 from chainviz.review.requests.standing import standing_of
-from chainviz.review.sign_off.services import next_number
-from chainviz.store.content.codec import pack
+from chainviz.review.sign_off.services import next_number, unsearched_parts
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.codec import pack, unpack
+from chainviz.store.content.message_reader import messages_of
+from chainviz.store.lineage import ancestors, steps_of
 from chainviz.store.models import Snapshot
+from chainviz.store.purge.blanking import Blanks
 
 FUNCTION = "make-certificate"
 WRITTEN, SEARCHED = 0.4, 0.9
@@ -80,11 +88,11 @@ def certify(context: JobContext, chain: int, version: int, recipient: str, to: s
     approvals = [[each.name, each.version, each.given_at.isoformat()] for each in standing.approvals] if standing else []
     facts |= {"role": member.role, "messages": target.stored.snapshot.messages, "signed_off": signed, "approvals": approvals}
     made = {"format": export.format.name, "sha256": digest, "size": size, "packed": pack(facts)}
-    return _kept(context, target, member, recipient, made)
+    return _store_sign_off(context, target, member, recipient, made)
 
 
 def _read(context: JobContext, target: Target, export: Export, recipient: str) -> tuple[str, int, dict[str, Any]]:
-    """Digest and length of the file, and what is to be said about it."""
+    """Return digest and length of the file, and the facts for the record."""
     digest, size = sha256(), 0
     stored, whole = target.stored, max(1, target.stored.snapshot.stored)
 
@@ -113,7 +121,7 @@ def _read(context: JobContext, target: Target, export: Export, recipient: str) -
     }  # fmt: skip
 
 
-def _kept(context: JobContext, target: Target, member: Membership, recipient: str, made: dict[str, Any]) -> dict[str, Any]:
+def _store_sign_off(context: JobContext, target: Target, member: Membership, recipient: str, made: dict[str, Any]) -> dict[str, Any]:
     snapshot = target.stored.snapshot
     with transaction.atomic():
         team = Team.objects.select_for_update().get(pk=member.team_id)
@@ -141,7 +149,7 @@ def _kept(context: JobContext, target: Target, member: Membership, recipient: st
 
 
 def _name_of(member: Membership) -> str:
-    """In local mode the person is called “You”, which means nobody on paper."""
+    """Return the name of the person. In local mode they are called “You”, which names nobody on paper."""
     return member.user.display_name if settings.CHAINVIZ.mode == "team" else "The owner of this installation"
 
 
@@ -149,3 +157,123 @@ def _require_unlocked(chain: Chain, version: int) -> None:
     reason = locked_reason(chain, version)
     if reason:
         raise Refused(reason)
+
+
+# What a certificate says: what was taken out, what was searched and what could not be; numbers and kinds, never
+# values.
+
+
+SHORTEST_VALUE, SHORTEST_TEXT = 4, 8
+"""What is shorter stands in too many other places."""
+MOST_LOOKED_FOR = 5_000
+MOST_PLACES = 8
+"""Named of a kind."""
+Row = list[Any]
+_PLACE = re.compile(r" (in the [^:]*|in another field|beside the messages)$")
+
+
+def removed_rows(snapshot: Snapshot) -> list[Row]:
+    """Kind, places, how, number of places, bytes saved: a row for each kind of each mask and redaction."""
+    rows: list[Row] = []
+    for step in steps_of(snapshot, (REDACT.name, MASK.name)):
+        options = unpack(step.options)
+        how = PLACEHOLDERS.get(options.get("strategy", "pseudonym"), "placeholder") if step.operation == MASK.name else "placeholder"
+        groups: dict[str, list[Any]] = {}
+        for row in unpack(step.report):
+            if row.get("action") in ("mask", "redact"):
+                groups.setdefault(_kind(str(row["reason"])), []).append(row)
+        rows += [[kind, _places(found), how, len(found), _saved(found)] for kind, found in groups.items()]
+    return rows
+
+
+def _kind(reason: str) -> str:
+    """Return the reason without the place of a masked value, and without the rule of a redaction."""
+    return _PLACE.sub("", reason).partition(":")[0]
+
+
+def _places(rows: Iterable[Any]) -> str:
+    numbers = list(dict.fromkeys(parse_path(row["path"]).number if row["path"] else "beside the messages" for row in rows))
+    more = f" and {len(numbers) - MOST_PLACES} more" if len(numbers) > MOST_PLACES else ""
+    return f"{' '.join(numbers[:MOST_PLACES])}{more}"
+
+
+def _saved(rows: Iterable[Any]) -> int:
+    return sum(row.get("bytes_before", 0) - row.get("bytes_after", 0) for row in rows)
+
+
+def other_changes(snapshot: Snapshot) -> list[Row]:
+    """Count the other changes of the content, such as edits; the texts that they removed are not searched."""
+    counts = Counter(operation for operation in ancestors(snapshot).values() if operation not in ("", REDACT.name, MASK.name))
+    return [[badge_of(name).text, count] for name, count in counts.items()]
+
+
+def purges(chain: Chain) -> list[str]:
+    entries = AuditEntry.objects.filter(chain_key=chain.pk, act="purge").order_by("pk")
+    return [f"{count_text(each.record['values'], 'value')} in {count_text(each.record['places'], 'place')}" for each in entries]
+
+
+class Leftovers:
+    """Removed values in the file that leaves."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.unknown = ""
+        """Why it cannot be known what was removed."""
+        try:
+            self._removed = removed_from(snapshot)
+        except Refused as refused:
+            self._removed, self.unknown = Removed({}, {}), str(refused)
+        values = [value for value in self._removed.values if len(value.strip()) >= SHORTEST_VALUE]
+        texts = [text for text in self._removed.texts if len(text.strip()) >= SHORTEST_TEXT]
+        self.all = len(self._removed.values) + len(self._removed.texts)
+        self.purged = self._removed.purged
+        self._wanted = [*values, *texts][:MOST_LOOKED_FOR]
+
+    @property
+    def looked_for(self) -> int:
+        return len(self._wanted)
+
+    def count(self, pieces: Callable[[], Iterator[bytes]]) -> int:
+        """Count the places of the file that still contain one, in any spelling."""
+        return Blanks(self._wanted).count(pieces()) if self._wanted else 0
+
+    def places(self, stored: StoredChain) -> str:
+        """Return the numbers of the nodes whose texts contain one, in order; "" if only other parts of the file do."""
+        blanks = Blanks(self._wanted)
+        numbers: dict[str, None] = {}
+        for path, message in zip(message_paths(stored.tree), messages_of(stored.snapshot), strict=True):
+            texts = (text for part in message.parts for _, text in texts_of(part))
+            if any(blanks.text(text) != text for text in texts):
+                numbers[path.number] = None
+            if len(numbers) > MOST_PLACES:
+                return f"{' '.join(list(numbers)[:MOST_PLACES])} and more"
+        return " ".join(numbers)
+
+    def are_in(self, text: str) -> bool:
+        return Values(dict.fromkeys(self._wanted, "")).mask_piece(text) != text if self._wanted else False
+
+
+def searched(stored: StoredChain, found: FileFindings, left: Leftovers, places_left: int) -> dict[str, Any]:
+    groups = Counter(rule.group for rule in RULES)
+    return {
+        "content": stored.snapshot.size,
+        "beside": len(stored.surroundings.texts()),
+        "secret_rules": groups["secret"],
+        "personal_rules": groups["personal"],
+        "found": [[rule.label, count] for name, count in found.by_rule.items() if (rule := get_rule(name))],
+        "found_values": found.values,
+        "removed_values": left.all,
+        "looked_for": left.looked_for,
+        "places_left": places_left,
+        "left_in": left.places(stored) if places_left else "",
+    }
+
+
+def not_searched(stored: StoredChain, left: Leftovers) -> list[str]:
+    rows = [f"{each}: rules read text only" for each in unsearched_parts(stored)]
+    if left.unknown:
+        rows.append(f"Removed values: {left.unknown}")
+    if left.purged:
+        rows.append(f"{count_text(left.purged, 'removed value')}: purged since, so nothing is left to look for")
+    if left.all > left.looked_for:
+        rows.append(f"{count_text(left.all - left.looked_for, 'removed value')}: too short, or too many, to search for in the file")
+    return rows

@@ -1,4 +1,4 @@
-"""The page that asks who receives an export, and the certificate as a page or as JSON."""
+"""The page that asks for the recipient of an export, and the certificate as a page or as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.chains.exports.choices import Export
-from chainviz.chains.exports.lock import locked_reason
+from chainviz.chains.exports.view import locked_reason
 from chainviz.chains.models import Chain
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import format_label
@@ -25,10 +25,8 @@ from chainviz.jobs.models import Job
 from chainviz.review.certificates import services
 from chainviz.review.fsck import CERTIFIED
 from chainviz.review.models import SignOff
-from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.http import see_other, small_number, wants_fragment
 
 STOPPED = "The export was stopped; no certificate was made."
 
@@ -135,7 +133,7 @@ def _same_file(request: HttpRequest, chain: Chain, row: SignOff) -> Export | Non
 
 
 def _audit_row(row: SignOff) -> AuditRow | None:
-    """The entry of the log that says so; None where there is none."""
+    """Return the entry of the log about this certificate, or None."""
     rows = AuditRow.objects.filter(team=row.team_id, act=CERTIFIED, chain_key=row.chain_key)
     return next((each for each in rows.iterator() if each.facts.get("certificate") == row.number), None)
 

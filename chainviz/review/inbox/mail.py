@@ -1,5 +1,7 @@
-"""Notices as e-mail, sent by a job. A mail says who did what and where to look; it holds no text of a transcript, not even
-a title, which may come from one. A name stays on its line: it can add no header and no line to the text."""
+"""Notices as e-mail, sent by a job. A mail gives the person, the act and an address; it contains no text of a
+transcript, not even
+a title, which may come from one. A name cannot add a header, or a line to the text.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from django.conf import settings
 from django.core.mail import send_mail
 from django.urls import reverse
 
-from chainviz.core.terminal import excerpt
+from chainviz.core.errors import excerpt
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.review.models import MailChoice, Notice
 

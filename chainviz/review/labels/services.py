@@ -1,8 +1,8 @@
-"""Setting and taking away labels, where they stand in a later version, and which a team uses."""
+"""Set and remove labels, find them in later versions, and list those that a team uses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -14,9 +14,9 @@ from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import Refused
 from chainviz.jobs.lease import storable
-from chainviz.review.labels.places import label_places
+from chainviz.review.anchor_places import standings
 from chainviz.review.models import Label, LabelPlace
-from chainviz.review.models.labels import LONGEST_TAG
+from chainviz.review.models.threads import LONGEST_TAG
 from chainviz.review.requests.services import review_lock
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
@@ -26,8 +26,8 @@ MOST_LABELS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a form says."""
+class LabelChoice:
+    """A label that a form asks to set."""
 
     version: int
     path: str
@@ -36,7 +36,7 @@ class Given:
 
 
 @transaction.atomic
-def set_label(chain: Chain, given: Given, *, by: User) -> Label:
+def set_label(chain: Chain, given: LabelChoice, *, by: User) -> Label:
     """Adds a tag, or replaces the person's own rating or outcome of the node. Raises Refused."""
     review_lock(chain)
     kind, name, value = _read(given)
@@ -53,7 +53,7 @@ def set_label(chain: Chain, given: Given, *, by: User) -> Label:
 
 
 def _of_node(labels: QuerySet[Label], chain: Chain, version: int, path: str) -> Label | None:
-    """The one of the node, also where it was set on an earlier version that had the same content there."""
+    """Return the label of the node, even if it was set on an earlier version with the same content there."""
     if not path:
         return labels.filter(path="", version=version).first()
     places = label_places(chain, StoredChain(Version.objects.get(history=chain.history, number=version).snapshot))
@@ -61,7 +61,7 @@ def _of_node(labels: QuerySet[Label], chain: Chain, version: int, path: str) -> 
     return labels.filter(pk__in=here).first()
 
 
-def _read(given: Given) -> tuple[Label.Kind, str, int | None]:
+def _read(given: LabelChoice) -> tuple[Label.Kind, str, int | None]:
     if given.kind == Label.Kind.TAG:
         name = " ".join(storable(given.value).split())
         if not name or len(name) > LONGEST_TAG:
@@ -84,7 +84,7 @@ def take_away(label: Label, *, by: Membership) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """A label as it stands in a version."""
+    """A label and its place in a version."""
 
     label: Label
     state: str
@@ -117,3 +117,27 @@ def used_labels(team: Team) -> list[tuple[str, str]]:
     rows = found.order_by("kind", "name", "value").values_list("kind", "name", "value").distinct()[:500]
     labels: Iterable[Label] = (Label(kind=kind, name=name, value=value) for kind, name, value in rows)
     return [(label.key, label.text) for label in labels]
+
+
+# Where the labels of a chain stand in a snapshot: worked out once, then kept as LabelPlace. Those of the whole chain
+# have none.
+
+
+def label_places(chain: Chain, stored: StoredChain) -> dict[int, LabelPlace]:
+    """Return the places of labels by their keys, and store those that are new."""
+    labels = list(Label.objects.filter(chain=chain).exclude(path="").order_by("version", "pk"))
+    key = stored.snapshot.pk
+    known = {place.label_id: place for place in LabelPlace.objects.filter(snapshot_key=key, label__in=labels)} if labels else {}
+    missing = [label for label in labels if label.pk not in known]
+    if missing:
+        made = list(_places_of(chain, stored, missing))
+        LabelPlace.objects.bulk_create(made, ignore_conflicts=True)
+        known |= {place.label_id: place for place in made}
+    return known
+
+
+def _places_of(chain: Chain, stored: StoredChain, labels: list[Label]) -> Iterator[LabelPlace]:
+    for label, standing, path in standings(chain, stored, labels):
+        found = LabelPlace(label=label, snapshot_key=stored.snapshot.pk, state=standing.state, message=standing.index)
+        found.path = path
+        yield found

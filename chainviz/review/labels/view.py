@@ -15,15 +15,14 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views.chain import version_subject
-from chainviz.chains.secrets.export_scan import Held, before_written
+from chainviz.chains.secrets.export_scan import SecretNotice, before_written
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import PathError, Refused
 from chainviz.review.csv_and_jsonl import exported
 from chainviz.review.labels import services
 from chainviz.review.models import Label
 from chainviz.review.written_texts import label_texts
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number
 
 
 @requires("read", to_post="label")
@@ -38,7 +37,7 @@ def labels(request: HttpRequest, chain_id: int) -> HttpResponse:
         return _page(request, subject, path)
     version = subject.version or subject.chain.version
     try:
-        wanted = services.Given(version, path, given.get("kind", ""), given.get("value", ""))
+        wanted = services.LabelChoice(version, path, given.get("kind", ""), given.get("value", ""))
         label = services.set_label(subject.chain, wanted, by=person_of(request))
     except Refused as refused:
         return _page(request, subject, path, str(refused))
@@ -63,7 +62,7 @@ def take_away(request: HttpRequest, chain_id: int, label_id: int) -> HttpRespons
 @requires("export")
 @require_safe
 def labels_export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
-    """Of the whole library, or of one chain: `?chain=4`."""
+    """Export the labels of the whole library, or of one chain: `?chain=4`."""
     return exported(request, "labels", kind)
 
 
@@ -87,13 +86,13 @@ def _page(request: HttpRequest, subject: Subject, path: str, error: str = "") ->
         "labels": services.labels_of(subject.chain, subject.stored),
         "tags": [text for key, text in services.used_labels(member.team) if key.startswith("tag:")],
         "may_take_all": member.may("save"),
-        "held": _held(subject) if member.may("export") else None,
+        "held": _secret_notice(subject) if member.may("export") else None,
         "error": error,
         "typed": request.POST.get("value", "") if error else "",
     }
     return render(request, "review/labels.html", context, status=422 if error else 200)
 
 
-def _held(subject: Subject) -> Held | None:
+def _secret_notice(subject: Subject) -> SecretNotice | None:
     """What a scan of the files finds that the page offers."""
     return before_written("labels", [subject.chain.title, *label_texts(subject.chain)], subject)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from chainviz.review.models.inbox import MailChoice, Mute, Notice, Presence
-from chainviz.review.models.labels import Label
-from chainviz.review.models.places import LabelPlace, Place
-from chainviz.review.models.requests import Review, Reviewer, ReviewRequest, Verdict, Viewed
-from chainviz.review.models.rules import TeamRules, rules_of
-from chainviz.review.models.sign_off import SignOff
-from chainviz.review.models.threads import Comment, Discussion, Thread
+from chainviz.review.models.requests import (
+    Review,
+    Reviewer,
+    ReviewRequest,
+    SignOff,
+    TeamRules,
+    Verdict,
+    Viewed,
+    rules_of,
+)
+from chainviz.review.models.threads import Comment, Discussion, Label, LabelPlace, Place, Thread
 
 __all__ = [
     "Comment",

@@ -1,4 +1,4 @@
-"""What people were told, which chains they muted, and who is looking at a chain now."""
+"""Notices to people, the chains that they muted, and the people who look at a chain now."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chainviz.review.models.threads import Comment
 
 class NoticeQuerySet(models.QuerySet["Notice"]):
     def visible_to(self, member: Membership) -> NoticeQuerySet:
-        """Of the member's team, and of chains that are not in the bin."""
+        """Select notices of the member's team on chains that are not in the bin."""
         return self.filter(person=member.user_id, chain__team=member.team_id, chain__trashed_at=None)
 
 

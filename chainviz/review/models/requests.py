@@ -9,15 +9,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.db.models import Q
 
+from chainviz.accounts.models import Team
 from chainviz.chains.models import Chain
-from chainviz.store.checksums import Checked, renew_checksums
+from chainviz.store.checksums import Checked, CheckedQuerySet, renew_checksums
+from chainviz.store.content.codec import unpack
 
 
 class Review(Checked):
-    """All requests, verdicts and labels of a chain: fsck misses one that is gone, and writers wait for each other here."""
+    """All requests, verdicts and labels of a chain: its checksum shows if one is missing, and its lock orders writers."""
 
     chain = models.OneToOneField(Chain, on_delete=models.CASCADE, primary_key=True, related_name="review")
 
@@ -75,7 +78,7 @@ class ReviewRequest(OfReview):
 
 
 class Reviewer(Checked):
-    """A person who was asked."""
+    """A person from whom a review was requested."""
 
     request = models.ForeignKey(ReviewRequest, on_delete=models.CASCADE, related_name="reviewers")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -92,7 +95,7 @@ class Reviewer(Checked):
 
 
 class Verdict(OfReview):
-    """What a person said about a version. Of several on one version the newest counts."""
+    """A person's verdict on a version. Of several on one version the newest counts."""
 
     class Kind(models.TextChoices):
         COMMENT = "comment"
@@ -132,3 +135,98 @@ class Viewed(models.Model):
 
     def __str__(self) -> str:
         return f"section {self.mark} of chain {self.chain_id}"
+
+
+# What a team asks of a version before it is signed off, and whether its texts may be sent to a language model.
+
+
+MOST_APPROVALS = 20
+
+
+class TeamRules(models.Model):
+    team = models.OneToOneField(Team, on_delete=models.CASCADE, primary_key=True, related_name="review_rules")
+    approvals = models.PositiveSmallIntegerField(
+        default=1, validators=[MinValueValidator(0), MaxValueValidator(MOST_APPROVALS)]
+    )
+    no_open_threads = models.BooleanField(default=True)
+    no_problems = models.BooleanField(default=False)
+    no_secrets = models.BooleanField(default=False)
+    locks_export = models.BooleanField(default=False)
+    """No content leaves as a file before its version is signed off."""
+    external_writers = models.BooleanField(default=False)
+    """Editors may have summaries written by the language model of the installation."""
+    edition = models.PositiveIntegerField(default=0)
+    """Counts the changes, so that saving an older form is a conflict."""
+
+    def __str__(self) -> str:
+        return f"rules of {self.team}"
+
+
+def rules_of(team_id: int) -> TeamRules:
+    """Returns the team's rules, or those of a team that has set none."""
+    return TeamRules.objects.filter(team=team_id).first() or TeamRules(team_id=team_id)
+
+
+def allows_external_writers(team_id: int) -> bool:
+    """Return True if the team allows writers outside the server; see settings.WRITERS_ALLOWED. Local mode has no rules:
+    its one person chose the model."""
+    return settings.CHAINVIZ.mode != "team" or rules_of(team_id).external_writers
+
+
+def forbids_secrets(team_id: int) -> bool:
+    """Return True if the team lets no version with secrets out by a link; see settings.SHARED_SECRETS_FORBIDDEN."""
+    return rules_of(team_id).no_secrets
+
+
+# Sign-offs: who let a version leave the team, when, and what had been checked; and certificates: who took it out, for
+# whom. Their table is append-only. A row outlives its chain, so it holds no text of it: numbers, digests and names of
+# people.
+
+
+LONGEST_RECIPIENT = 120
+
+
+class SignOffQuerySet(CheckedQuerySet["SignOff"]):
+    def sign_offs(self) -> SignOffQuerySet:
+        return self.filter(recipient=None)
+
+    def certificates(self) -> SignOffQuerySet:
+        return self.exclude(recipient=None)
+
+
+class SignOff(Checked):
+    is_append_only = True
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="sign_offs")
+    number = models.PositiveIntegerField()
+    """Counts from 1 in the team."""
+    chain_key = models.BigIntegerField(db_index=True)
+    version = models.PositiveIntegerField()
+    edition = models.IntegerField()
+    """Of the history. A purge makes another: then the content is not what was signed off."""
+    who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    who_name = models.CharField(max_length=320)
+    at = models.DateTimeField()
+    format = models.CharField(max_length=40)
+    sha256 = models.CharField(max_length=64)
+    """Of the chain as a file in its own format."""
+    size = models.BigIntegerField()
+    """Bytes of that file."""
+    recipient = models.CharField(max_length=LONGEST_RECIPIENT, null=True)  # noqa: DJ001 - null is no certificate
+    """Of a certificate: who receives the file. Null: the row is a sign-off."""
+    packed = models.BinaryField()
+    """See `record`."""
+
+    objects = SignOffQuerySet.as_manager()  # type: ignore[misc]
+
+    class Meta(Checked.Meta):
+        constraints = [models.UniqueConstraint(fields=["team", "number"], name="sign_off_numbered_once")]
+
+    def __str__(self) -> str:
+        kind = "sign-off" if self.recipient is None else "certificate"
+        return f"{kind} {self.number} of team {self.team_id}"
+
+    @property
+    def record(self) -> Any:
+        """The facts that sign_off/facts.py or certificates/services.py stored: approvals, checks, removed values, searches."""
+        return unpack(self.packed)

@@ -15,13 +15,13 @@ from django.db.models import Q
 from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.review.anchors import Anchor
-from chainviz.core.review.text_range import TextRange
+from chainviz.core.review import Anchor, TextRange
+from chainviz.review.models.requests import OfReview
 from chainviz.store.checksums import Checked, CheckedQuerySet
 
 
 class Discussion(Checked):
-    """All threads of a chain: fsck misses one that is gone, and writers wait for each other here."""
+    """All threads of a chain: its checksum shows if one is missing, and its lock orders writers."""
 
     chain = models.OneToOneField(Chain, on_delete=models.CASCADE, primary_key=True, related_name="discussion")
     threads_made = models.PositiveIntegerField(default=0)
@@ -125,3 +125,95 @@ class Comment(Checked):
     @property
     def is_pending(self) -> bool:
         return self.sent_at is None
+
+
+# Labels: what people say of a chain or a node in a word or a number, for evaluation work.
+
+
+LONGEST_TAG = 40
+
+
+class Label(OfReview):
+    class Kind(models.TextChoices):
+        TAG = "tag"
+        RATING = "rating"
+        OUTCOME = "outcome", "Pass or fail"
+
+    chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="labels")
+    version = models.PositiveIntegerField()
+    path = models.CharField(max_length=64, default="", blank=True)
+    """Of the node in that version; empty for the whole chain."""
+    kind = models.CharField(max_length=7, choices=Kind)
+    name = models.CharField(max_length=LONGEST_TAG, default="", blank=True)
+    """Of a tag."""
+    value = models.SmallIntegerField(null=True)
+    """Of a rating, 1 to 5; of an outcome, 1 for pass and 0 for fail."""
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    person_name = models.CharField(max_length=320)
+    at = models.DateTimeField()
+
+    class Meta(Checked.Meta):
+        indexes = [models.Index(fields=["kind", "name", "value"], name="chains_of_a_label")]
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def anchor(self) -> Anchor:
+        return Anchor(parse_path(self.path) if self.path else None)
+
+    @property
+    def text(self) -> str:
+        if self.kind == Label.Kind.TAG:
+            return self.name
+        return f"{self.value} of 5" if self.kind == Label.Kind.RATING else "pass" if self.value else "fail"
+
+    @property
+    def key(self) -> str:
+        """The value that names the label in an address."""
+        return f"{self.kind}:{self.name if self.kind == Label.Kind.TAG else self.value}"
+
+
+# Where threads and labels stand in a snapshot: caches, filled when the snapshot is first shown.
+
+
+class InSnapshot(models.Model):
+    class State(models.TextChoices):
+        CARRIED = "carried"
+        OUTDATED = "outdated"
+        REMOVED = "removed"
+        FOLDED = "folded"
+
+    snapshot_key = models.BigIntegerField()
+    """Of the snapshot; a number, so that the store deletes snapshots without knowing of threads and labels."""
+    state = models.CharField(max_length=8, choices=State)
+    path = models.CharField(max_length=64, default="", blank=True)
+    """Where it is shown: the anchor, what replaced it, or the summary it was folded into; empty where it is gone."""
+    message = models.IntegerField(null=True)
+    """Index of the first message there; null for the whole chain and for what is gone."""
+
+    class Meta:
+        abstract = True
+
+
+class Place(InSnapshot):
+    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="places")
+    start = models.PositiveIntegerField(null=True)
+    end = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["snapshot_key", "thread"], name="place_once_a_thread")]
+        indexes = [models.Index(fields=["snapshot_key", "message"], name="places_of_a_window")]
+
+    def __str__(self) -> str:
+        return f"thread {self.thread_id} in snapshot {self.snapshot_key}"
+
+
+class LabelPlace(InSnapshot):
+    label = models.ForeignKey(Label, on_delete=models.CASCADE, related_name="places")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["snapshot_key", "label"], name="place_once_a_label")]
+
+    def __str__(self) -> str:
+        return f"label {self.label_id} in snapshot {self.snapshot_key}"

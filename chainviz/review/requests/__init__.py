@@ -1,4 +1,5 @@
-"""Review requests: asking people, their verdicts, how a chain stands against its team's rules, and the page of it all.
+"""Review requests: ask people, record their verdicts, compare a chain with its team's rules, and show the page of it
+all.
 
 Read services, secret_search, standing, sections, page, view in this order.
 """

@@ -1,21 +1,170 @@
-"""The page of a chain's review: who was asked, what they said, what is left before sign-off, and the sections to view."""
+"""The page of a chain's review: the reviewers and their verdicts, what is missing before sign-off, and the sections to view."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
 
-from django.db.models import Min
+from django.db.models import Min, Q
 from django.urls import reverse
 
-from chainviz.accounts.models import Membership, User
+from chainviz.accounts.audit.listing import act_label
+from chainviz.accounts.audit.record import DONE
+from chainviz.accounts.models import AuditRow, Membership, User
+from chainviz.chains.explorer.rendered_window import titled_rows
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
-from chainviz.review.models import Comment, Mute, Reviewer, SignOff, Verdict
-from chainviz.review.requests.activity import Activity, activity_of
-from chainviz.review.requests.sections import SHOWN, Section, section_marks, sections_page, viewed_marks
+from chainviz.core.chain.paths import Path
+from chainviz.review.models import Comment, Mute, Reviewer, SignOff, Verdict, Viewed
 from chainviz.review.requests.services import may_judge, saved_by, saver_of
 from chainviz.review.requests.standing import Standing, standing_of
 from chainviz.review.threads.thread_view import title_of
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import pieces_of
+from chainviz.store.content.pieces import Cursor, Piece, cut, join
+from chainviz.store.query.windows import ALL_CLOSED, window
+
+# What happened to a chain, from the audit log of its team: for every member, without what only owners may read.
+
+
+ACTS = (
+    "chains:restore",
+    "chains:rename",
+    "chains:to_bin",
+    "chains:from_bin",
+    "chains:export",
+    "drafts:save",
+    "purged",
+    "review:request",
+    "review:verdict",
+    "review:dismiss",
+    "review:labels",
+    "review:unlabel",
+    "signed off",
+    "exported outside",
+)
+"""Of a person's own drafts and marks others learn nothing."""
+API = {
+    "api:save_draft": "Version saved",
+    "api:new_thread": "Commented",
+    "api:reply_to_thread": "Replied in thread {}",
+    "api:resolve_thread": "Resolved or reopened thread {}",
+    "api:set_label": "Label set",
+    "api:remove_label": "Label removed",
+}
+SAVED = {"api:run_operation": "Version saved", "bulk": "Version saved in bulk"}
+"""Acts that may save a version: only where they did."""
+DID = {
+    "comment": "Commented",
+    "reply": "Replied in thread {}",
+    "resolve": "Resolved thread {}",
+    "reopen": "Reopened thread {}",
+    "reopen_and_reply": "Reopened thread {}",
+}
+"""Without comments that wait for their review: they are their authors' only."""
+VERDICTS = {
+    Verdict.Kind.APPROVE.value: "Approved",
+    Verdict.Kind.CHANGES.value: "Asked for changes",
+    Verdict.Kind.COMMENT.value: "Reviewed",
+}
+COMMENTS = Q(act__in=("review:new_thread", "review:thread"))
+SAVED_ONE = Q(act__in=SAVED, details__contains='"version": ')
+SENT = Q(act="review:pending", details__contains='"sent": ')
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    number: int
+    who: str
+    what: str
+    version: int | None
+    at: datetime
+
+
+def activity_of(chain: Chain, count: int, before: int | None = None) -> list[Activity]:
+    """Newest first."""
+    rows = AuditRow.objects.filter(team=chain.team_id, chain_key=chain.pk, outcome=DONE).filter(_listed_acts())
+    rows = rows if before is None else rows.filter(number__lt=before)
+    return [_activity(row) for row in rows.order_by("-number")[:count]]
+
+
+def _listed_acts() -> Q:
+    did = Q(*(("details__contains", f'"did": "{name}"') for name in DID), _connector=Q.OR)
+    return Q(act__in=(*ACTS, *API)) | SAVED_ONE | SENT | (COMMENTS & did)
+
+
+def _activity(row: AuditRow) -> Activity:
+    words, number = _words(row), row.facts.get("number")
+    version = row.facts.get("version", None if "{}" in words else number)
+    name = row.who_name.partition(" <")[0]
+    return Activity(row.number, name, words.format(number), version if isinstance(version, int) else None, row.at)
+
+
+def _words(row: AuditRow) -> str:
+    if row.act == "review:verdict":
+        return VERDICTS.get(row.facts.get("verdict", ""), act_label(row.act))
+    return SAVED.get(row.act) or DID.get(row.facts.get("did", "")) or API.get(row.act) or act_label(row.act)
+
+
+# The sections of a version, and which of them a person has viewed.
+
+
+SHOWN = 50
+"""Sections on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    number: int
+    title: str
+    size: int
+    is_viewed: bool
+
+    @property
+    def path(self) -> str:
+        return str(Path(self.number))
+
+
+def section_marks(chain: StoredChain) -> list[str]:
+    """Name the content of each section by the places of its messages in the store, at which a message never changes."""
+    cursor = Cursor(pieces_of(chain.snapshot))
+    sections = chain.outline.sections(1, chain.outline.listing.section_count + 1)
+    return [_mark(join(cursor.take(place.measure.messages))) for place in sections]
+
+
+def section_mark(chain: StoredChain, number: int) -> str:
+    """Return the mark of one section."""
+    place = chain.outline.section(number)
+    return _mark(join(cut(pieces_of(chain.snapshot), place.before.messages, place.before.messages + place.measure.messages)))
+
+
+def _mark(pieces: list[Piece]) -> str:
+    return blake2b(repr([tuple(piece) for piece in pieces]).encode(), digest_size=16).hexdigest()
+
+
+def viewed_marks(chain: Chain, person: User) -> set[str]:
+    return set(Viewed.objects.filter(chain=chain, person=person).values_list("mark", flat=True))
+
+
+def set_viewed(chain: Chain, person: User, mark: str, is_viewed: bool) -> None:
+    if is_viewed:
+        Viewed.objects.get_or_create(chain=chain, person=person, mark=mark)
+    else:
+        Viewed.objects.filter(chain=chain, person=person, mark=mark).delete()
+
+
+def sections_page(chain: StoredChain, first: int, marks: list[str], viewed: set[str]) -> list[Section]:
+    """The sections from number `first` on, at most SHOWN of them."""
+    if not marks:
+        return []
+    rows = titled_rows(chain, window(chain, Path(first), "down", SHOWN, ALL_CLOSED).rows)
+    return [
+        Section(row.path.section, row.name, row.size, marks[row.path.section - 1] in viewed)
+        for row in rows
+        if row.kind == "section"
+    ]
+
 
 SAID = {
     Verdict.Kind.COMMENT: ("open", "comment", "commented"),
@@ -143,7 +292,7 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
 
 
 def _open_threads(chain: Chain) -> list[tuple[int, str, str]]:
-    """By the first comment of each that everybody sees."""
+    """Return the open threads by the first comment of each that everybody sees."""
     sent = Comment.objects.filter(thread__chain=chain, thread__resolved_at=None).exclude(sent_at=None)
     first = sent.order_by().values("thread").annotate(first=Min("pk")).values("first")
     found = Comment.objects.filter(pk__in=first).select_related("thread").order_by("thread__number")[:THREADS]
@@ -151,7 +300,7 @@ def _open_threads(chain: Chain) -> list[tuple[int, str, str]]:
 
 
 def reviewers_of(standing: Standing) -> list[ReviewerRow]:
-    """Everybody who was asked, then everybody else with a verdict that counts."""
+    """Return the requested reviewers, then everybody else with a verdict that counts."""
     said = {verdict.person_id: verdict for verdict in standing.verdicts}
     asked = list(standing.request.reviewers.select_related("person").order_by("pk")) if standing.request else []
     others = [verdict for person, verdict in said.items() if person not in {each.person_id for each in asked}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -11,13 +12,18 @@ from django.utils import timezone
 from chainviz.accounts.models import Membership, User
 from chainviz.accounts.permissions import Role, may
 from chainviz.chains.models import Chain
+from chainviz.chains.secrets.files import findings_in_texts
+from chainviz.chains.secrets.findings import is_long, scan
+from chainviz.chains.secrets.scans import SCAN, scan_args, spots_of, start_scan
 from chainviz.chains.versions.heads import person_named
 from chainviz.core.errors import Refused
 from chainviz.jobs.lease import storable
+from chainviz.jobs.models import Job
 from chainviz.review.inbox.notices import request_made, verdict_dismissed, verdict_given
 from chainviz.review.models import Review, Reviewer, ReviewRequest, Verdict
 from chainviz.review.threads.writing import send_pending
-from chainviz.store.models import Version
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Snapshot, Version
 
 MOST_TEXT = 10_000
 """Characters of a purpose, a summary or a reason."""
@@ -61,7 +67,7 @@ def ask(chain: Chain, people: Collection[int], purpose: str, *, by: User) -> Rev
 
 @transaction.atomic
 def take_back(request: ReviewRequest, person: int) -> None:
-    """The person is no longer asked; the verdicts they gave stay."""
+    """Take back the request to one person; the verdicts they gave stay."""
     review_lock(request.chain)
     for reviewer in request.reviewers.filter(person=person):
         reviewer.delete()
@@ -120,7 +126,7 @@ def saved_by(chain: Chain, version: int, person: User) -> bool:
 
 
 def saver_of(chain: Chain, version: int) -> int | None:
-    """Key of the person who saved a version; None where it was no person or there is no such version."""
+    """Return the key of the person who saved a version; None if it was not a person or there is no such version."""
     author = Version.objects.filter(history=chain.history, number=version).values_list("author", flat=True).first()
     return person_named(author or "")
 
@@ -133,3 +139,51 @@ def review_lock(chain: Chain) -> None:
 
 def _text(text: str) -> str:
     return storable(text).strip()[:MOST_TEXT]
+
+
+# The search for secrets that the rules of a team may ask for: at once in a short chain, by a job in a long one.
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    values: int | None = None
+    """Values found in the newest version and in the title, which exports to read show; None where nobody searched."""
+    job: Job | None = None
+    """The newest one, which is not done."""
+
+    @property
+    def is_running(self) -> bool:
+        return self.job is not None and not self.job.is_finished
+
+    @property
+    def note(self) -> str:
+        """The reason why there is no result."""
+        if self.job is None:
+            return "this chain is long"
+        return f"searching, {self.job.progress:.0%}" if self.is_running else f"the search was {self.job.state}"
+
+
+def search_of(chain: Chain) -> Search:
+    snapshot = _snapshot(chain)
+    stored = StoredChain(snapshot)
+    in_title = findings_in_texts([chain.title]).values
+    if not is_long(stored):
+        return Search(len({spot.mark for spot in scan(stored)}) + in_title)
+    jobs = Job.objects.filter(function=SCAN, args=scan_args(snapshot)).order_by("-pk")
+    done = jobs.filter(state=Job.State.DONE).first()
+    return Search(job=jobs.first()) if done is None else Search(len({spot.mark for spot in spots_of(done)}) + in_title)
+
+
+def start_search(chain: Chain, person: User) -> bool:
+    """Start the job that a long chain needs; return False if there is a result, or a search is running."""
+    found = search_of(chain)
+    if found.values is not None or found.is_running:
+        return False
+    start_scan(_snapshot(chain), person)
+    return True
+
+
+def _snapshot(chain: Chain) -> Snapshot:
+    return Snapshot.objects.select_related("history").get(
+        versions__history=chain.history, versions__number=chain.version
+    )

@@ -1,4 +1,4 @@
-"""How a chain's newest version stands against the rules of its team: approvals, threads, problems, secrets, sign-off."""
+"""Compare a chain's newest version with the rules of its team: approvals, threads, problems, secrets, sign-off."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from django.db.models import Count
 from chainviz.accounts.models import Membership
 from chainviz.accounts.permissions import may
 from chainviz.chains.models import Chain
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.verdicts import own_and_others, short_name
+from chainviz.core.counts import count_text
 from chainviz.review.models import ReviewRequest, SignOff, TeamRules, Thread, Verdict, rules_of
-from chainviz.review.requests.secret_search import Search, search_of
+from chainviz.review.requests.services import Search, search_of
 from chainviz.store.models import History
 
 
@@ -71,7 +71,8 @@ class Standing:
 
     @property
     def objections(self) -> tuple[Verdict, ...]:
-        """They stand until their authors give another verdict, or somebody dismisses them; also those of former members."""
+        """Requests for changes. They count until their authors give another verdict, or somebody dismisses them; also
+        those of former members."""
         return tuple(each for each in self.verdicts if each.kind == Verdict.Kind.CHANGES)
 
     def is_stale(self, verdict: Verdict) -> bool:
@@ -85,12 +86,12 @@ class Standing:
 
     @property
     def is_ready(self) -> bool:
-        """Whether every rule is met; False while the secrets that a rule asks about were not searched."""
+        """Whether every rule is met; False until the secrets of which a rule asks were searched."""
         return all(check.is_met for check in self.checks if check.is_asked)
 
     def _approved(self) -> Check:
         count, needed = len(self.approvals), self.rules.approvals
-        text = f"{count} of {count_text(needed, 'approval')}" if needed else count_text(count, "approval")
+        text = f"{count} of {count_text(needed, 'approval')}" if needed > count else count_text(count, "approval")
         notes = [f"{len(self.stale)} {'is' if len(self.stale) == 1 else 'are'} stale"] if self.stale else []
         notes += [f"{each.name}’s does not count: {self.why_not_reviewer(each.person_id)}" for each in self.not_counted]
         return Check("approvals", count >= needed, text, ", ".join(notes), is_asked=needed > 0)
@@ -111,7 +112,7 @@ class Standing:
 
     def _problems(self) -> Check:
         chain = self.chain
-        own, _ = own_and_others(chain.verdicts, chain.format)
+        own, _ = own_and_others(chain)
         said = [f"{short_name(provider)}: {verdict.text}" for provider, verdict in own.items()]
         is_met = not chain.problems and all(verdict.state == "accepted" for verdict in own.values())
         text = count_text(chain.problems, "structure error") if chain.problems else "No errors" if is_met else "Not accepted"
@@ -159,13 +160,13 @@ class Badge:
 
 
 def standing_of(chain: Chain) -> Standing:
-    """With a search for secrets, or the result of the last search of a long chain."""
+    """Return the standing with a search for secrets, or the result of the last search of a long chain."""
     return replace(standings([chain])[chain.pk], search=search_of(chain))
 
 
 def standings(chains: Sequence[Chain], *, for_badges: bool = False) -> dict[int, Standing]:
-    """Of chains of one team, by their keys; in a few queries, so without a search for secrets. A badge needs the threads of
-    chains with a review only."""
+    """Return the standing of chains of one team, by their keys. A few queries for all, so without a search for secrets.
+    A badge needs the threads of chains with a review only."""
     if not chains:
         return {}
     keys = [chain.pk for chain in chains]
@@ -191,7 +192,7 @@ def standings(chains: Sequence[Chain], *, for_badges: bool = False) -> dict[int,
 
 
 def _counting(verdicts: Iterable[Verdict]) -> dict[int, list[Verdict]]:
-    """By chain, the newest verdict of each person; a comment takes nothing back."""
+    """Return for each chain the newest verdict of each person; a comment does not replace one."""
     newest: dict[tuple[int, int], Verdict] = {}
     for each in verdicts:
         if each.kind != Verdict.Kind.COMMENT:

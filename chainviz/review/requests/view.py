@@ -13,18 +13,14 @@ from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.views.chain import version_subject
-from chainviz.chains.render.numbers import count_text
+from chainviz.core.counts import count_text
 from chainviz.core.errors import Refused
 from chainviz.review.models import ReviewRequest, Verdict, rules_of
-from chainviz.review.panel.view import panel_answer
+from chainviz.review.panel import panel_answer
 from chainviz.review.requests import services
-from chainviz.review.requests.activity import activity_of
-from chainviz.review.requests.page import review_page
-from chainviz.review.requests.secret_search import start_search
-from chainviz.review.requests.sections import section_marks, set_viewed
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.review.requests.page import activity_of, review_page, section_marks, set_viewed
+from chainviz.review.requests.services import start_search
+from chainviz.web.http import see_other, small_number, small_numbers, wants_fragment
 
 ROWS = 100
 """Activities on a page."""
@@ -41,7 +37,7 @@ def review(request: HttpRequest, chain_id: int) -> HttpResponse:
 @require_POST
 @recorded_together
 def request_review(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """Asks the ticked people; `act=close` ends the request, `take_back=7` no longer asks one person."""
+    """Request a review of the ticked people; `act=close` ends the request, `take_back=7` takes it back from one person."""
     chain, by = chain_for(request, chain_id), person_of(request)
     opened = services.open_request(chain)
     taken_back = small_number(request.POST.get("take_back", ""))
@@ -54,7 +50,7 @@ def request_review(request: HttpRequest, chain_id: int) -> HttpResponse:
             services.take_back(found, taken_back)
             note(request, taken_back=taken_back)
         return see_other("review:review", chain.pk)
-    people = [number for each in request.POST.getlist("person") if (number := small_number(each)) is not None]
+    people = small_numbers(request.POST.getlist("person"))
     purpose = request.POST.get("purpose", "")
     try:
         found = services.ask(chain, people, purpose, by=by)
@@ -81,7 +77,7 @@ def search_secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
 @require_POST
 @recorded_together
 def give_verdict(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """For the version that the form was made for, also where a newer one exists by now."""
+    """Store a verdict on the version for which the form was made, even if a newer one exists by now."""
     number, kind, summary = (request.POST.get(name, "") for name in ("version", "kind", "summary"))
     subject = version_subject(request, chain_id, small_number(number))
     version = subject.version or subject.chain.version
@@ -138,7 +134,7 @@ def activity(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, chain_id: int, number: int | None = None, **more: object) -> HttpResponse:
-    """`more`: errors, and what was typed."""
+    """Show the page. `more`: errors, and typed texts."""
     subject = version_subject(request, chain_id, number)
     page = review_page(subject, member_of(request), small_number(request.GET.get("from", "")) or 1)
     status = 422 if any(name.endswith("error") for name in more) else 200

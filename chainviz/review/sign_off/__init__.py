@@ -1,4 +1,4 @@
-"""Sign-off: a version that meets the rules of its team is let go, and the record that says so.
+"""Sign-off: approve a version that meets the rules of its team, and record it.
 
 Read services, export_lock, page, view in this order.
 """

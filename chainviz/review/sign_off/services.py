@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import Membership, Team
-from chainviz.chains.models import Chain
+from chainviz.chains.audit.records import describe_entry, whereabouts
+from chainviz.chains.models import AuditEntry, Chain
+from chainviz.core.counts import count_text
 from chainviz.core.errors import Refused
+from chainviz.core.secrets import RULES
 from chainviz.review.fsck import SIGNED
-from chainviz.review.models import SignOff
+from chainviz.review.inbox.notices import version_signed_off
+from chainviz.review.models import SignOff, Verdict
 from chainviz.review.requests.services import review_lock
-from chainviz.review.requests.standing import standing_of
-from chainviz.review.sign_off.facts import facts_of
+from chainviz.review.requests.standing import Standing, standing_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import pack
 from chainviz.store.models import Snapshot, Version
@@ -23,7 +27,7 @@ from chainviz.store.transfer import exports
 
 
 def sign_off(chain: Chain, version: int, *, by: Membership) -> SignOff:
-    """Signs the newest version off. Raises Refused where it is no longer the newest, or does not meet every rule."""
+    """Sign off the newest version. Raises Refused if it is no longer the newest, or does not meet every rule."""
     standing = standing_of(chain)
     if version != chain.version:
         raise Refused(f"Version {chain.version} exists; sign off that one.")
@@ -62,6 +66,7 @@ def sign_off(chain: Chain, version: int, *, by: Membership) -> SignOff:
             packed=pack({"role": by.role, **facts_of(again, StoredChain(snapshot))}),
         )
         record(team, by.user, SIGNED, chain=chain.pk, sign_off=row.number, version=version, sha256=digest, bytes=size)
+        version_signed_off(chain, version, by.user)
     return row
 
 
@@ -76,3 +81,49 @@ def _digest(snapshot: Snapshot) -> tuple[str, int]:
 def next_number(team: Team) -> int:
     """Sign-offs and certificates of a team are numbered together; the team's row is locked."""
     return SignOff.objects.filter(team=team).count() + 1
+
+
+# What a sign-off keeps beside its columns: approvals, rules, what was taken out and what was searched; never content.
+
+
+UNSEARCHED = {"image": "image", "binary": "file", "opaque": "part of an unknown kind"}
+"""Kinds of parts whose bytes no rule reads."""
+
+
+def facts_of(standing: Standing, stored: StoredChain) -> dict[str, Any]:
+    chain = standing.chain
+    return {
+        "messages": chain.messages,
+        "content": chain.size,
+        "needed": standing.rules.approvals,
+        "approvals": [_approval(each) for each in standing.approvals],
+        "checks": [[check.text, check.note, check.is_met, check.is_asked] for check in standing.checks],
+        "removed": list(_removed(chain)),
+        "patterns": len(RULES),
+        "secrets": standing.secrets,
+        "unsearched": unsearched_parts(stored),
+    }
+
+
+def _approval(verdict: Verdict) -> list[Any]:
+    return [verdict.name, verdict.version, verdict.given_at.isoformat()]
+
+
+def _removed(chain: Chain) -> list[list[str]]:
+    """Redactions, masks and purges that are part of a version: name, sentence, where."""
+    entries = AuditEntry.objects.filter(chain_key=chain.pk).prefetch_related("later").order_by("pk")
+    kept = [each for each in entries if not each.draft_key or "saved_as" in each.record.get("became", {})]
+    return [[describe_entry(each)[1], describe_entry(each)[2], whereabouts(each)] for each in kept]
+
+
+def unsearched_parts(stored: StoredChain) -> list[str]:
+    counts = dict.fromkeys(UNSEARCHED, 0)
+    for shape in stored.shapes():
+        for part in shape.parts:
+            if part.kind in counts:
+                counts[part.kind] += 1
+    return [count_text(count, UNSEARCHED[kind], _plural(kind)) for kind, count in counts.items() if count]
+
+
+def _plural(kind: str) -> str:
+    return "parts of unknown kinds" if kind == "opaque" else ""

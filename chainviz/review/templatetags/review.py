@@ -18,7 +18,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def review_badges(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, Badge]:
-    """By the key of each chain that has one."""
+    """Return badges by the key of each chain that has one."""
     if context.get("signed_in") is None:
         return {}
     found = {key: standing.badge for key, standing in standings(list(chains), for_badges=True).items()}
@@ -37,7 +37,7 @@ def team_labels(context: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 @register.simple_tag
 def chain_labels(chains: Iterable[Chain]) -> dict[int, list[Label]]:
-    """By chain, the labels of the whole chain, each once."""
+    """Return for each chain the labels of the whole chain, each once."""
     found: dict[int, dict[str, Label]] = {}
     for label in Label.objects.filter(chain__in=[chain.pk for chain in chains], path="").order_by("kind", "name", "value"):
         found.setdefault(label.chain_id, {}).setdefault(label.key, label)

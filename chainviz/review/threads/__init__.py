@@ -1,1 +1,1 @@
-"""Threads of comments: where they stand, how they are written, and the pages that show them."""
+"""Threads of comments: find their places, write them, and show them on pages."""

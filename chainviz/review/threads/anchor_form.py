@@ -1,4 +1,4 @@
-"""What a new thread is about, from the node, the part and the words that a person names."""
+"""Read the subject of a new thread: the node, the part and the words that a person chose."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from chainviz.chains.render.visible_text import one_line
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import Refused
-from chainviz.core.review.anchors import part_text
-from chainviz.core.review.text_range import words_pattern
+from chainviz.core.review import part_text, words_pattern
 from chainviz.jobs.lease import storable
 from chainviz.review.models import Thread
 from chainviz.review.threads.writing import NewThread
@@ -61,9 +60,9 @@ def _bounds(chain: StoredChain, path: Path) -> tuple[int, int]:
 
 
 def about(chain: StoredChain, version: int, path: Path | None, quote: str, nth: int = 0) -> NewThread:
-    """`nth`: which of the places with these words is meant, counted from 0; the last one where there are not so many.
-
-    Raises Refused where the words are not in the node, PathError where there is no such node.
+    """Return a thread on these words. `nth`: the number of their occurrence, counted from 0; the last one if there are
+    fewer.
+    Raises Refused if the words are not in the node, PathError if there is no such node.
     """
     quote = storable(quote).replace("\r\n", "\n")
     if path is None:
@@ -81,7 +80,7 @@ def about(chain: StoredChain, version: int, path: Path | None, quote: str, nth: 
 
 
 def _excerpt(text: str, most: int) -> str:
-    """Says so where the text goes on."""
+    """Cut a text to at most so many characters, with an ellipsis."""
     return text if len(text) < most else f"{text[: most - 1].rstrip()}…"
 
 

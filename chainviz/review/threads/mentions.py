@@ -8,7 +8,7 @@ from django.conf import settings
 
 from chainviz.accounts.models import Membership, Team, User
 
-MENTION = re.compile(r"(?<![\w@./])@([a-z0-9][a-z0-9._-]*[a-z0-9]|[a-z0-9])", re.IGNORECASE)
+MENTION = re.compile(r"(?<![\w@./])@(\w(?:[\w.+'-]*\w)?)")
 
 MOST_OFFERED = 8
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Substr
 from django.urls import reverse
 
 from chainviz.chains.explorer.row_notes import RowNotes
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.models import Chain
 from chainviz.chains.render.text_marks import TextMark
 from chainviz.chains.render.visible_text import safe
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.review.models import Thread
-from chainviz.review.threads.placed import placed_threads, state_word
-from chainviz.review.threads.places import place_threads
-from chainviz.review.threads.thread_view import BADGES, title_of
+from chainviz.review.anchor_places import standings
+from chainviz.review.models import Comment, Place, Thread
+from chainviz.review.threads.thread_view import BADGES, FIRST_WORDS, title_of
+from chainviz.store.content.chain import StoredChain
 from chainviz.web.templatetags.chainviz import icon
 
 MOST = 300
@@ -25,7 +27,7 @@ ORDER = ("pending", "open", "outdated", "folded", "removed", "resolved")
 
 
 def notes_in(subject: Subject, start: int, stop: int) -> RowNotes:
-    """As settings.ROW_NOTES asks for them."""
+    """Return the notes of threads on rows; see settings.ROW_NOTES."""
     threads = _threads(subject, start, stop)
     if any(thread.place_key is None for thread in threads):
         place_threads(subject.chain, subject.stored)
@@ -42,15 +44,15 @@ def notes_in(subject: Subject, start: int, stop: int) -> RowNotes:
 
 
 def _threads(subject: Subject, start: int, stop: int) -> list[Any]:
-    """Threads that stand at these messages, and any whose place is not known yet."""
+    """Return threads on these messages, and any whose place is not known yet."""
     if not Thread.objects.filter(chain=subject.chain).exists():  # most chains have none, and the query below is a large one
         return []
     here = Q(place_of__message__gte=start, place_of__message__lt=stop)
-    return list(placed_threads(subject).filter(here | Q(place_of=None)).order_by("number")[:MOST])
+    return list(threads_with_places(subject).filter(here | Q(place_of=None)).order_by("number")[:MOST])
 
 
 def _marks(threads: Iterable[Any]) -> dict[Path, list[TextMark]]:
-    """Of threads on words, by the path of the part."""
+    """Return marks for threads on words, by the path of the part."""
     found: dict[Path, list[TextMark]] = {}
     for thread in threads:
         if thread.place_start is not None:
@@ -68,7 +70,7 @@ def _marks(threads: Iterable[Any]) -> dict[Path, list[TextMark]]:
 
 
 def _state(threads: Iterable[Any]) -> str:
-    """That of the thread that asks for most attention."""
+    """Return the state of the thread that needs most attention."""
     words = {state_word(thread) for thread in threads}
     return BADGES[next(word for word in ORDER if word in words)][0]
 
@@ -92,3 +94,55 @@ def _box(thread: Any) -> str:
         f'<span class="badge" data-state="{state}">{icon(name)}{word}</span><span class="thread-title">{title}</span>'
         f'</summary><div data-lazy-body><a href="{url}">Show the thread</a></div></details>'
     )
+
+
+# Threads with the place where each stands in a snapshot, in one query: for lists of them that hold no comments.
+
+
+def threads_with_places(subject: Subject) -> QuerySet[Any]:
+    """Threads that the person may see. `place_key` is None for one whose place is not known yet."""
+    shown = Comment.objects.visible_to(subject.person).filter(thread=OuterRef("pk"))
+    here = FilteredRelation("places", condition=Q(places__snapshot_key=subject.snapshot.pk))
+    first = shown.order_by("pk")
+    return (
+        Thread.objects.filter(Exists(shown), chain=subject.chain)
+        .annotate(place_of=here)
+        .annotate(
+            place_key=F("place_of__pk"), place_path=F("place_of__path"), place_state=F("place_of__state"),
+            place_message=F("place_of__message"), place_start=F("place_of__start"), place_end=F("place_of__end"),
+            first_words=Subquery(first.values(words=Substr("body", 1, 4 * FIRST_WORDS))[:1]),
+            first_author=Subquery(first.values("author_name")[:1]),
+            is_pending=~Exists(shown.exclude(sent_at=None)),
+        )
+    )  # fmt: skip
+
+
+def state_word(thread: Any) -> str:
+    """One of the words of BADGES for a thread of `threads_with_places`."""
+    if thread.is_pending:
+        return "pending"
+    if thread.is_resolved:
+        return "resolved"
+    return "open" if thread.place_state == Place.State.CARRIED else str(thread.place_state)
+
+
+# Where the threads of a chain stand in a snapshot: worked out once, then kept as Place.
+
+
+def place_threads(chain: Chain, stored: StoredChain) -> None:
+    """Stores the places that are not known yet. One query where all are."""
+    key = stored.snapshot.pk
+    missing = Thread.objects.filter(chain=chain).exclude(places__snapshot_key=key).order_by("version", "pk")
+    threads = list(missing)
+    if threads:
+        Place.objects.bulk_create(places_of(chain, stored, threads), ignore_conflicts=True)
+
+
+def places_of(chain: Chain, stored: StoredChain, threads: Sequence[Thread]) -> Iterator[Place]:
+    """Yield the places of the threads, in the order of their versions; stores nothing."""
+    for thread, standing, path in standings(chain, stored, threads):
+        place = Place(thread=thread, snapshot_key=stored.snapshot.pk, state=standing.state, message=standing.index)
+        place.path = path
+        if standing.range is not None:
+            place.start, place.end = standing.range.start, standing.range.end
+        yield place

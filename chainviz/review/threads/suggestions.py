@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -19,17 +20,17 @@ from chainviz.core.chain.messages import Part, Text, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import Refused
 from chainviz.core.operations.edit import Edit
-from chainviz.core.operations.edit.options import EditOptions
-from chainviz.core.review.anchors import part_text
-from chainviz.drafts.operations.run import change
-from chainviz.drafts.services import open_draft
+from chainviz.core.operations.edit.locate import EditOptions
+from chainviz.core.review import part_text
+from chainviz.drafts.operations.run import propose
+from chainviz.drafts.services import add_step, open_draft
 from chainviz.drafts.target import Target, target_of_draft, target_of_version
 from chainviz.review.models import Comment, Place, Thread
-from chainviz.review.threads.comment_html import suggestions_in
-from chainviz.review.threads.places import places_of
+from chainviz.review.threads.notes import places_of
+from chainviz.review.threads.thread_view import suggestions_in
+from chainviz.review.threads.writing import set_resolved
 from chainviz.store.content.chain import StoredChain
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number
 
 NO_LONGER = "The text has changed since, so the suggestion no longer applies."
 MOST = 50
@@ -39,7 +40,7 @@ MOST = 50
 @requires("draft")
 @require_POST
 def take(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """`pick=81.0` names a comment and the place of the suggestion in it; several are taken in their order."""
+    """Apply suggestions in order. `pick=81.0` names a comment and the number of the suggestion in it."""
     chain, person = chain_for(request, chain_id), person_of(request)
     taken, refused = take_all(chain, person, request.POST.getlist("pick")[:MOST])
     note(request, taken=taken)
@@ -66,15 +67,16 @@ def take_all(chain: Chain, person: User, picks: Sequence[str]) -> tuple[int, lis
         if place is None or place >= len(found):
             continue
         try:
-            _take(chain, person, comment.thread, found[place].text)
+            _take(chain, person, comment, found[place].text)
             taken += 1
         except Refused as error:
             refused.append(f"Thread {comment.thread.number}: {error}")
     return taken, refused
 
 
-def _take(chain: Chain, person: User, thread: Thread, text: str) -> None:
-    target = _target(chain, person)
+def _take(chain: Chain, person: User, comment: Comment, text: str) -> None:
+    """Add the text to the draft in a step that names its author and thread, and resolve the thread."""
+    target, thread = _target(chain, person), comment.thread
     place = next(places_of(chain, target.stored, [thread]))
     if thread.kind == Thread.Kind.CHAIN:
         raise Refused("This thread is about the whole chain; a suggestion replaces only one text.")
@@ -88,7 +90,12 @@ def _take(chain: Chain, person: User, thread: Thread, text: str) -> None:
         if whole[place.start : place.end] != thread.quote:
             raise Refused(NO_LONGER)
         text = whole[: place.start] + text + whole[place.end :]
-    change(target, Edit(), EditOptions(path=str(path), **_new_text(part, text)))
+    proposal = propose(target, Edit(), EditOptions(path=str(path), **_new_text(part, text)))
+    source = f"suggested by {comment.author_name} in thread {thread.number}"
+    report = tuple(replace(each, reason=f"{each.reason.rstrip('.')}, {source}") for each in proposal.step.report if each.path)
+    with add_step(target, replace(proposal, step=replace(proposal.step, report=report))):
+        if not thread.is_resolved:
+            set_resolved(thread, person, True)
 
 
 def _target(chain: Chain, person: User) -> Target:
@@ -97,7 +104,7 @@ def _target(chain: Chain, person: User) -> Target:
 
 
 def _text_under(chain: StoredChain, path: Path) -> Path:
-    """Returns the only part of a node whose text can be replaced; Refused where there are several or none."""
+    """Return the only part of a node whose text can be replaced. Raises Refused if there are several or none."""
     if path.part is not None:
         return path
     span = chain.span(path)

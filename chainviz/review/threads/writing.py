@@ -11,7 +11,7 @@ from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
 from chainviz.core.errors import Refused
 from chainviz.jobs.lease import storable
-from chainviz.review.inbox.notices import comments_sent
+from chainviz.review.inbox.notices import comments_sent, thread_changed
 from chainviz.review.models import Comment, Discussion, Thread
 from chainviz.store.checksums import renew_checksums
 
@@ -20,7 +20,7 @@ MOST_TEXT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class NewThread:
-    """What a thread is about: see the columns of Thread."""
+    """The subject of a new thread: see the columns of Thread."""
 
     version: int
     kind: Thread.Kind
@@ -102,6 +102,7 @@ def set_resolved(thread: Thread, by: User, is_resolved: bool) -> None:
     thread.resolved_by = by if is_resolved else None
     thread.resolved_by_name = by.display_name if is_resolved else ""
     thread.save()
+    thread_changed(thread, by)
 
 
 @transaction.atomic

@@ -1,1 +1,1 @@
-"""What is stored of messages: uploads, runs, pieces of runs, bodies, and how they are read."""
+"""The stored content of messages: uploads, runs, pieces of runs, bodies, and how they are read."""

@@ -1,9 +1,10 @@
-"""Messages to look at: of a very long text in one only the beginning is read, and the rest where somebody asks.
+"""Read messages to look at: of a very long text only the beginning is read, and the rest on demand.
 
-The unit is read by its format as usual, from a copy in which every long string is cut and ends with a mark. A part whose
+The unit is read by its format as usual, from a copy in which every long string is cut and ends with a mark. A part
+whose
 text is such a beginning and nothing else gets a LongText; all others must have the size that was stored for them.
-Where something does not fit (a long string inside of arguments, an image, a text the format takes apart) the whole
-message is to be read.
+If something does not fit (a long string inside of arguments, an image, a text that the format splits) the whole message
+has to be read.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from secrets import token_hex
 
 from chainviz.core.chain.messages import PART_KINDS, Fragment, Message, Part, Text, ToolCall, ToolResult, byte_size
 from chainviz.core.documents.json.edit import quote
-from chainviz.core.documents.json.long_strings import LongString, LongText, long_strings
+from chainviz.core.documents.json.long_values import LongString, LongText, long_strings
 from chainviz.core.documents.units import Read
 from chainviz.core.formats.contract import Format
 from chainviz.store.content.message_shapes import PartShape, StoredShape
@@ -36,7 +37,7 @@ HELD = 64
 def begun(
     format: Format, digest: bytes, shape: StoredShape, spans: Sequence[SourceSpan], reads: Sequence[Read]
 ) -> Message | None:
-    """The message without its source; None where it has to be read whole. `reads`: the text of each span."""
+    """Return the message without its source, or None if it has to be read whole. `reads`: the text of each span."""
     if not format.blocks_at:
         return None
     texts: list[LongText] = []
@@ -80,7 +81,8 @@ def _shortened(read: Read, length: int, strings: Sequence[LongString], texts: li
 
 
 def _with_whole(part: Part, stored: PartShape, texts: Sequence[LongText]) -> Part | None:
-    """None where the part is not what was stored, or is but with a beginning somewhere inside."""
+    """Return the part with its long texts marked as beginnings, or None if it differs from the stored part or has a
+    beginning inside it."""
     size = part.size
     name = TEXTS.get(type(part), "")
     mark = _MARK.search(getattr(part, name)) if name else None

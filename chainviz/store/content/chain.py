@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.tree import ChainAST
+from chainviz.core.chain.tree import ChainAST, parse
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.operations.summarize import SUMMARIZE
-from chainviz.core.providers.rules.section_rules import Mark
+from chainviz.core.providers.rules import Mark
 from chainviz.store.content.message_reader import (
     AT_HAND,
+    HELD_ROWS,
     BodyReader,
     RowReader,
     StoredMessage,
@@ -22,14 +22,29 @@ from chainviz.store.content.message_reader import (
     read_shapes,
 )
 from chainviz.store.content.message_shapes import StoredShape
-from chainviz.store.content.pieces import Places
+from chainviz.store.content.pieces import Piece, Places, total
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.transfer.document_context import context_of
 
+NEIGHBOURS = 8
 MOST_AT_HAND = 20_000
 """The tree of a chain with no more messages than this stays in memory: a live preview reads it again with every key."""
+
+
+def chain_of(snapshot: Snapshot) -> StoredChain:
+    """Return the chain of this snapshot object. Everybody with the object shares what was read."""
+    chain: StoredChain = snapshot.__dict__.setdefault("stored_chain", StoredChain(snapshot))
+    return chain
+
+
+def chain_to_edit(snapshot: Snapshot) -> StoredChain:
+    """Return the same chain, which reads what an edit needs of neighbours in few queries."""
+    chain = chain_of(snapshot)
+    chain.read.around = NEIGHBOURS
+    chain.outline.blocks.with_hashes = True
+    return chain
 
 
 class StoredChain:
@@ -71,6 +86,10 @@ class StoredChain:
     def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
         """Returns messages without bodies."""
         return self.read(self.outline.pieces(max(0, start), min(stop, len(self))))
+
+    def rows_in(self, pieces: Sequence[Piece]) -> Iterable[StoredMessage]:
+        """Return messages by their places, without bodies: few of them from what was read before, many one by one."""
+        return self.read(pieces) if total(pieces) <= HELD_ROWS else read_rows(pieces)
 
     def shapes_in(self, start: int, stop: int) -> Sequence[StoredShape]:
         return [row.shape for row in self.rows(start, stop)]

@@ -32,7 +32,7 @@ def inflated(packed: bytes) -> bytes:
 
 
 def pack_body(content: bytes) -> bytes:
-    """Text of any size; the first byte says whether it is deflated."""
+    """Pack text of any size; the first byte tells whether it is deflated."""
     if len(content) >= WORTH_DEFLATING:
         deflated = zlib.compress(content, 6)
         if len(deflated) < len(content) * 0.9:

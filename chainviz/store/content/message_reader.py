@@ -13,7 +13,7 @@ from django.db import connection
 from chainviz.core import formats
 from chainviz.core.chain.messages import HUMAN, CallRef, Fragment, Part
 from chainviz.core.chain.messages import Message as CoreMessage
-from chainviz.core.documents.json import long_strings
+from chainviz.core.documents.json import long_values
 from chainviz.core.documents.units import Read
 from chainviz.core.formats.contract import Format
 from chainviz.store.content.beginnings import begun
@@ -29,6 +29,7 @@ QUERY_PIECES = 200
 """Pieces read in one query; SQLite takes no expression deeper than 1000."""
 QUERY_MESSAGES = 2000
 HELD_ROWS = 500
+FEW_BODIES = 2
 BATCH = 200
 """Messages read together where a whole chain is read."""
 
@@ -82,7 +83,7 @@ AT_HAND: dict[tuple[int, bytes], Any] = {}
 
 
 def forget() -> None:
-    """Clears what is kept in memory: nothing that is deleted for good may stay there."""
+    """Clear the caches in memory, since nothing that is deleted for good may stay there."""
     _pieces.cache_clear()
     unpack_large.cache_clear()
     AT_HAND.clear()
@@ -94,25 +95,32 @@ COLUMNS = ("digest", "size", "skeleton", "preview", "source")
 
 
 def read_rows(pieces: Iterable[Piece], runs: Runs | None = None) -> Iterator[StoredMessage]:
-    """Yields the message rows of some pieces, in their order. `runs` takes what the same query says about their runs."""
+    """Yield the message rows of some pieces, in order. `runs` collects the facts of their runs from the same query."""
     for group in _groups(pieces):
-        found = {}
-        rows = _select(Message, COLUMNS, group) if runs is None else _select_with_runs(group, runs)
-        for run, position, digest, size, skeleton, preview, source in rows:
-            shape = unpack_shape(skeleton, size, preview)
-            found[run, position] = StoredMessage(run, position, bytes(digest), shape, bytes(skeleton), bytes(source))
+        found = _read_group(group, runs)
         for piece in group:
             for position in range(piece.start, piece.start + piece.length):
                 yield found[piece.run, position]
+
+
+def _read_group(group: Sequence[Piece], runs: Runs | None) -> dict[tuple[int, int], StoredMessage]:
+    found = {}
+    rows = _select(Message, COLUMNS, group) if runs is None else _select_with_runs(group, runs)
+    for run, position, digest, size, skeleton, preview, source in rows:
+        shape = unpack_shape(skeleton, size, preview)
+        found[run, position] = StoredMessage(run, position, bytes(digest), shape, bytes(skeleton), bytes(source))
+    return found
 
 
 class RowReader:
     """Reads message rows of one chain and keeps the last ones, since a page reads the same few several times."""
 
     def __init__(self, runs: Runs) -> None:
-        """`runs` learns about the runs of what is read."""
+        """Set up a cache. `runs` collects the facts of the runs that are read."""
         self._held: dict[tuple[int, int], StoredMessage] = {}
         self._runs = runs
+        self.around = 0
+        """How many neighbours are read with a message: an edit looks at several."""
 
     def __call__(self, pieces: Iterable[Piece]) -> list[StoredMessage]:
         pieces = list(pieces)
@@ -121,7 +129,10 @@ class RowReader:
         places = [(run, start + i) for run, start, length in pieces for i in range(length)]
         found = {place: self._held[place] for place in places if place in self._held}
         missing = join(Piece(*place, 1) for place in dict.fromkeys(places) if place not in found)
-        found |= {(row.run, row.position): row for row in read_rows(missing, self._runs)}
+        read: dict[tuple[int, int], StoredMessage] = {}
+        for group in _groups(Piece(run, start - self.around, length + 2 * self.around) for run, start, length in missing):
+            read |= _read_group(group, self._runs)
+        found |= read
         if len(self._held) > HELD_ROWS:
             self._held.clear()
         self._held |= found
@@ -239,7 +250,7 @@ class BodyReader:
         """Bodies that were read ahead."""
 
     def read_ahead(self, rows: Sequence[StoredMessage]) -> None:
-        """Reads at once what short messages, which are asked for one by one, are made of."""
+        """Read the bodies of short messages in one query, before they are needed one by one."""
         short = [row for row in rows if not _is_long(row)]
         spans = [unpack_spans(row.source) for row in short]
         self._learn({row.run for row in short})
@@ -253,17 +264,17 @@ class BodyReader:
             for row, source in zip(rows, sources, strict=True)
         ]
 
-    def placed(self, rows: Sequence[StoredMessage]) -> list[PlacedMessage]:
+    def with_places(self, rows: Sequence[StoredMessage]) -> list[PlacedMessage]:
         messages = self.messages(rows)
         return [PlacedMessage(message, row.piece, row.digest) for row, message in zip(rows, messages, strict=True)]
 
     def begun(self, rows: Sequence[StoredMessage]) -> list[CoreMessage]:
-        """As `messages`, to look at: of what is very long only the beginning is read (LongText). They may have no source."""
+        """Return messages to look at: of very long ones only the beginning is read (LongText). They may have no source."""
         short = iter(self.messages([row for row in rows if not _is_long(row)]))
         return [self._begun(row) if _is_long(row) else next(short) for row in rows]
 
     def parts(self, row: StoredMessage, wanted: range) -> Sequence[Part]:
-        """Some parts of one message, to look at; where it has very many, the others are not read."""
+        """Return some parts of one message, to look at; if it has very many, the others are not read."""
         window = self.part_window(row)
         found = window.parts(wanted) if window is not None else None
         if found is not None:
@@ -271,7 +282,7 @@ class BodyReader:
         return self.begun([row])[0].parts[wanted.start : wanted.stop]
 
     def part_window(self, row: StoredMessage) -> PartWindow | None:
-        """Reads some parts of a message that has very many; None where it has not."""
+        """Return a reader for some parts of a message that has very many, or None for other messages."""
         if not row.has_many_parts:
             return None
         texts = list(zip(*self._spans(row), strict=True))
@@ -282,7 +293,7 @@ class BodyReader:
         return begun(self._format(row), row.digest, row.shape, spans, reads) or self.messages([row])[0]
 
     def _spans(self, row: StoredMessage) -> tuple[list[SourceSpan], list[Read]]:
-        """Where the message lies, and what reads the text of each span."""
+        """Return the spans of a message's source, and a reader for the text of each."""
         self._learn({row.run})
         spans = unpack_spans(row.source)
         body = self._bodies([row]).get((row.run, row.position), b"") if _has_own(spans) else b""
@@ -335,16 +346,19 @@ class BodyReader:
 
     def _bodies(self, rows: Sequence[StoredMessage]) -> dict[tuple[int, int], bytes]:
         pieces = [row.piece for row in rows if (row.run, row.position) not in self._ahead]
-        return self._ahead | {(run, position): content for run, position, content in read_bodies(pieces)}
+        read = {(run, position): content for run, position, content in read_bodies(pieces)}
+        if len(read) <= FEW_BODIES:  # an edit asks for the same one several times
+            self._ahead |= {place: content for place, content in read.items() if len(content) <= long_values.STEP}
+        return self._ahead | read
 
 
 def _has_own(spans: Sequence[SourceSpan]) -> bool:
-    """Whether any of a message lies in a body of its own, not in an upload."""
+    """Return True if part of a message is stored in a body of its own and not in an upload."""
     return any(span.start < 0 for span in spans)
 
 
 def _is_long(row: StoredMessage) -> bool:
-    return stored_bytes(row.source) > long_strings.STEP
+    return stored_bytes(row.source) > long_values.STEP
 
 
 def _no_upload(start: int, end: int) -> bytes:
@@ -361,7 +375,7 @@ def read_placed(pieces: Iterable[Piece]) -> Iterator[PlacedMessage]:
     """Yields the messages of some pieces, a batch of bodies at a time."""
     bodies = BodyReader()
     for batch in read_batches(pieces):
-        yield from bodies.placed(batch)
+        yield from bodies.with_places(batch)
 
 
 def messages_of(snapshot: Snapshot) -> Iterator[CoreMessage]:

@@ -46,7 +46,8 @@ class PartShape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredShape:
-    """A stored message whose body was not read: has what core's Shape asks for. Small, as a long chain has very many."""
+    """A stored message whose body was not read, with the properties of core's Shape. Small, since a long chain has very
+    many."""
 
     role: str
     size: int
@@ -95,7 +96,7 @@ _UNKNOWN = f"[{_NUMBERS['opaque']},".encode()
 
 
 def has_unknown_part(skeleton: bytes) -> bool:
-    """Whether a message may have a part of an unknown kind; told quickly, so a name can look like one."""
+    """Return True if a message may have a part of an unknown kind; quick, so a name can look like one."""
     return _UNKNOWN in inflated(skeleton)
 
 

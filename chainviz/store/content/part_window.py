@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from chainviz.core.chain.messages import Fragment, Message, Part
-from chainviz.core.documents.json import long_strings
-from chainviz.core.documents.json.list_items import Items, list_items
+from chainviz.core.documents.json import long_values
+from chainviz.core.documents.json.long_values import Items, list_items
 from chainviz.core.documents.units import Pointer, Read
 from chainviz.core.formats.contract import Format
 from chainviz.store.content.message_shapes import StoredShape, shape_of_part
@@ -73,7 +73,7 @@ class PartWindow:
                 places += inside
                 at += len(each.own)
             items = [(each.items.starts[i], each.items.ends[i]) for each, own in zip(lists, kept, strict=True) for i in own]
-            if any(end - start > long_strings.STEP for start, end in items):
+            if any(end - start > long_values.STEP for start, end in items):
                 return None
             blocks = None if span.blocks is None else tuple(range(len(kept[0]))) if lists else span.blocks
             source.append(Fragment(span.ordinal, "", decode(_cut(read, span.length, lists, kept)), blocks))
@@ -88,7 +88,7 @@ class PartWindow:
             yield _cut(read, span.length, lists, [()] * len(lists))
 
     def items(self, start: int) -> Iterator[tuple[int, bytes]]:
-        """The numbers of the parts from `start` on that are items, each with what the source says there."""
+        """Yield the numbers of the parts from `start` on that are items, each with its text in the source."""
         at = self._first
         for (span, read), lists in zip(self._texts, self._found, strict=True):
             text = read(0, span.length)
@@ -113,7 +113,7 @@ def _lists(format: Format, span: SourceSpan, read: Read) -> list[_List]:
 
 
 def _cut(read: Read, length: int, lists: Sequence[_List], kept: Sequence[Sequence[int]]) -> bytes:
-    """The text of a span whose lists hold but the kept items."""
+    """Return the text of a span with only some items in its lists."""
     out = []
     at = 0
     for each, own in sorted(zip(lists, kept, strict=True), key=lambda pair: pair[0].items.starts[0]):

@@ -30,7 +30,7 @@ class PieceSplice(NamedTuple):
 
 
 class PlacedMessage(NamedTuple):
-    """A message and where it lies in the store."""
+    """A message and its place in the store."""
 
     message: Message
     piece: Piece
@@ -38,7 +38,7 @@ class PlacedMessage(NamedTuple):
 
 
 class PlacedSplice(NamedTuple):
-    """Replaces messages `start : start + removed` of the parent with messages that lie in runs already."""
+    """A splice that replaces messages `start:start + removed` of the parent by messages that are stored in runs already."""
 
     start: int
     removed: int
@@ -56,7 +56,7 @@ class PlacedSplice(NamedTuple):
 
 
 def join(pieces: Iterable[Piece]) -> list[Piece]:
-    """The same messages in as few pieces as possible."""
+    """Describe the same messages by as few pieces as possible."""
     joined: list[Piece] = []
     open_run = open_start = open_end = 0
     for run, start, length in pieces:
@@ -72,7 +72,7 @@ def join(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def same_beginning(one: Iterable[Piece], other: Iterable[Piece]) -> int:
-    """How many messages at the beginning of two lists are the same ones."""
+    """Return the number of messages that two lists share at their beginning."""
     same = 0
     for (run, start, length), (other_run, other_start, other_length) in zip(join(one), join(other), strict=False):
         if (run, start) != (other_run, other_start):
@@ -143,8 +143,8 @@ def splice(pieces: Iterable[Piece], changes: Iterable[PieceSplice]) -> list[Piec
 
 
 def differences(base: Sequence[Piece], other: Iterable[Piece]) -> list[PieceSplice]:
-    """Returns the splices that turn `base` into `other`. A message is the same where it lies at the same place of a run;
-    one that moved towards the beginning counts as inserted."""
+    """Return the splices that turn `base` into `other`. Messages are the same if they have the same place in a run; one
+    that moved towards the beginning counts as inserted."""
     places = Places(base)
     found: list[PieceSplice] = []
     inserted: list[Piece] = []
@@ -189,7 +189,7 @@ class Places:
         return found
 
     def index(self, run: int, position: int) -> int:
-        """Returns the index of a message, or -1 where the list does not hold it."""
+        """Return the index of a message, or -1 if the list does not contain it."""
         places = self._by_run.get(run, [])
         i = bisect_right(places, (position, _FAR, 0)) - 1
         if i < 0:
@@ -198,7 +198,7 @@ class Places:
         return start + position - first if position < first + length else -1
 
     def segments(self, piece: Piece) -> Iterator[tuple[int, Piece]]:
-        """Cuts the piece into parts that the list holds and parts that it does not; yields each with its index, or -1."""
+        """Cut the piece into parts that the list contains and parts that it does not; yield each with its index, or -1."""
         position, end = piece.start, piece.start + piece.length
         places = self._by_run.get(piece.run, [])
         i = max(0, bisect_right(places, (position, _FAR, 0)) - 1)

@@ -1,4 +1,4 @@
-"""The checksum of what a run holds: where its messages lie, and their bodies. What else a message row says is derived."""
+"""The checksum of a run: of the places of its messages, and of their bodies. Other columns of a message row are derived."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RunHash:
         self._sources.update(b"%d:%d:" % (position, len(source)) + source)
 
     def add_body(self, position: int, content: bytes) -> None:
-        """`content`: as it is stored."""
+        """Add a body in its stored form."""
         self._bodies.update(b"%d:%d:" % (position, len(content)) + content)
 
     def digest(self) -> bytes:
@@ -41,5 +41,5 @@ def stored_hash(run: int) -> bytes:
 
 
 def renew_run_checksum(run: int) -> None:
-    """For a purge, which changes bodies."""
+    """Compute the checksum again after a purge, which changes bodies."""
     RunChecksum.objects.filter(run=run).update(digest=stored_hash(run))

@@ -27,7 +27,7 @@ Batch = Callable[[], AbstractContextManager[None]]
 
 class RunWriter:
     def __init__(self, run: Run, batch: Batch = nullcontext) -> None:
-        """Without `batch` everything belongs to the open transaction."""
+        """Set up a writer. Without `batch` everything belongs to the open transaction."""
         self._batch = batch
         self._run: int = run.pk
         self.count = 0
@@ -72,14 +72,14 @@ class RunWriter:
         self._rows, self._bodies, self._held = [], [], 0
 
     def finish(self) -> None:
-        """Writes what is left, and the checksum of the run."""
+        """Write the remaining rows, and the checksum of the run."""
         self.flush()
         with self._batch():
             RunChecksum.objects.create(run_id=self._run, digest=self._hash.digest())
 
     @property
     def starts(self) -> bytes:
-        """Where in the upload each fragment begins, and the position of its message."""
+        """The start of each fragment in the upload, and the position of its message, packed."""
         return pack_starts(self._starts, self._positions)
 
 

@@ -1,4 +1,4 @@
-"""Where the fragments of a stored message lie: spans into its upload, or into its own body."""
+"""The fragments of a stored message as spans: into its upload, or into its own body."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def unpack_spans(source: bytes) -> list[SourceSpan]:
 
 
 def stored_bytes(source: bytes) -> int:
-    """How long the message is as its source spells it."""
+    """Return the length of the message in bytes of its source."""
     return sum(span.lead + span.length for span in unpack_spans(source))
 
 
@@ -94,7 +94,7 @@ def fragments(spans: Sequence[SourceSpan], body: bytes, read: Read) -> tuple[Fra
 
 
 def texts_of(spans: Sequence[SourceSpan], body: bytes, read: Read) -> list[Read]:
-    """For each fragment what reads bytes of its text."""
+    """Return for each fragment a reader of its text."""
     found = []
     place = 0
     for span in spans:
@@ -111,7 +111,7 @@ def _within(read: Read, first: int) -> Read:
 
 
 def message_digest(message: Message) -> bytes:
-    """What the message is, in its source's own words: role and fragments."""
+    """Return a digest of the message in its source's own words: role and fragments."""
     digest = sha256(encode_any(message.role))
     for fragment in message.source:
         ordinal = b"\0%d" % fragment.ordinal if fragment.ordinal < -1 else b"\0"

@@ -64,7 +64,7 @@ def upload_of(source: Source, *, owner: str, filename: str = "", before: Upload 
 
 
 def _grown_from(before: Upload, source: Source) -> tuple[Upload | None, int | None]:
-    """Base and start of a later state of a file; None where it is stored whole."""
+    """Return base and start of a later state of a file, or (None, None) if it is stored whole."""
     base = Upload.objects.select_for_update().get(pk=before.base_id or before.pk)
     states = list(together(base))
     if states[-1] != before or len(states) >= LATER or not is_whole(before):
@@ -76,7 +76,7 @@ def _grown_from(before: Upload, source: Source) -> tuple[Upload | None, int | No
 
 
 def _same_beginning(before: Upload, source: Source) -> int:
-    """How many bytes both begin with."""
+    """Return the number of bytes that both have in common at the beginning."""
     for index, old in UploadReader(before.pk).chunks():
         new = source.read(index * CHUNK, (index + 1) * CHUNK)
         if old != new:
@@ -102,8 +102,8 @@ def with_all_states(uploads: Iterable[int]) -> frozenset[int]:
 
 
 def unused(uploads: Iterable[int]) -> list[Upload]:
-    """Those of these uploads and of their bases that nothing reads, the newest first. An upload is read with each later one
-    that overlays it."""
+    """Return those of these uploads and of their bases that nothing reads, the newest first. An upload is read with
+    each later one that overlays it."""
     with_runs = Exists(Run.objects.filter(upload=OuterRef("pk")))
     states = Upload.objects.filter(pk__in=with_all_states(uploads)).annotate(has_runs=with_runs).order_by("-pk")
     found: list[Upload] = []
@@ -162,7 +162,7 @@ def _write(upload: Upload, source: Source, indexes: Iterable[int]) -> None:
 
 
 def chunks_of(start: int, end: int) -> range:
-    """Returns the chunks in which the bytes `start:end` lie."""
+    """Return the indexes of the chunks that contain the bytes `start:end`."""
     return range(start // CHUNK, -(-end // CHUNK))
 
 

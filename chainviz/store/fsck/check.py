@@ -1,4 +1,4 @@
-"""Checks all rows of the store: their checksums, what they hold, and what is derived from it, which is computed again."""
+"""Check all rows of the store: their checksums, their content, and everything derived from it, which is computed again."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from chainviz.store.content.message_reader import forget, pieces_of
 from chainviz.store.content.pieces import Piece, join
 from chainviz.store.content.uploads import unused
 from chainviz.store.fsck.contents import RunCheck, upload_findings
-from chainviz.store.fsck.findings import Finding, guarded
-from chainviz.store.fsck.rows import changed_rows
+from chainviz.store.fsck.findings import Finding, changed_rows, guarded
 from chainviz.store.models import Draft, History, Outline, Purge, Run, Snapshot, Template, Upload, Version
 from chainviz.store.outline.blocks import pack_rows, pack_sections
 from chainviz.store.outline.build import compute
 from chainviz.store.outline.cache import listing_of
-from chainviz.store.outline.edition import RULES
+from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.store.outline.hashes import concatenate, to_bytes
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.outline.reader import OutlineReader
@@ -69,12 +68,12 @@ class Fsck:
         value = concatenate((self._runs.hash(piece), piece.length) for piece in pieces)
         if to_bytes(value) != bytes(snapshot.digest) or sum(p.length for p in pieces) != snapshot.messages:
             yield Finding("error", f"{name} does not consist of the messages it was made of: its digest does not fit.")
-        outline = Outline.objects.filter(snapshot=snapshot, rules=RULES).first()
+        outline = Outline.objects.filter(snapshot=snapshot, rules=RULES_EDITION).first()
         if outline is not None:
             yield from guarded(f"The outline of {name}", self._outline(snapshot, outline, pieces))
 
     def _outline(self, snapshot: Snapshot, outline: Outline, pieces: tuple[Piece, ...]) -> Iterator[Finding]:
-        """That blocks are what their names say and fit the pieces; a head's is recomputed as well."""
+        """Check that blocks match their digests and the pieces. The outline of a head is computed again and compared."""
         reader = OutlineReader.of(snapshot, outline)
         listing = listing_of(outline)
         reader.blocks.load_rows((entry.digest for entry in listing.rows), hashes=True)
@@ -96,8 +95,7 @@ class Fsck:
         elif snapshot.versions.filter(pk=F("history__head")).exists():
             fresh, charts = compute(snapshot)
             noted = unpack_charts(outline.charts)
-            told = (listing.total, listing.section_count, noted.roles, noted.tools, noted.beside, noted.times)
-            if told != (fresh.total, fresh.section_count, charts.roles, charts.tools, charts.beside, charts.times):
+            if (listing.total, listing.section_count, noted) != (fresh.total, fresh.section_count, charts):
                 yield Finding("error", wrong)
 
     def _history(self, history: History) -> Iterator[Finding]:

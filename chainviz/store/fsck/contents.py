@@ -21,7 +21,7 @@ GROUP = 200
 
 
 def upload_findings(uploads: Sequence[Upload]) -> Iterator[Finding]:
-    """Of an upload with the later states of its file, the oldest first."""
+    """Check an upload and the later states of its file, the oldest first."""
     whole = []
     for upload in uploads:
         if not is_whole(upload) and upload.runs.exclude(history__importing=None, writing=None).exists():

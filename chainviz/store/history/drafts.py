@@ -1,29 +1,63 @@
-"""Drafts: proposed next versions, step by step, stored so that they survive a reload and a restart."""
+"""Drafts: proposed next versions, step by step, stored so that they survive a reload and a restart.
+
+The object of a draft keeps its steps once they are read. Whoever changes the draft locks it first, which shows from its
+checksum whether they are still the same.
+"""
 
 from __future__ import annotations
 
-from django.db import transaction
+from django.db import connection, models, transaction
 from django.utils import timezone
 
 from chainviz.core.errors import Refused
 from chainviz.store.history.steps import AddStep, NewStep, take_step
-from chainviz.store.models import Draft, Snapshot, Step, Version
+from chainviz.store.models import Draft, History, Snapshot, Step, Version
 
 
 def start_draft(base: Version, *, author: str, note: str = "") -> Draft:
     return Draft.objects.create(history_id=base.history_id, base=base, author=author, note=note)
 
 
+def read_draft(key: int) -> Draft:
+    """Return a draft with its base, in one query."""
+    return Draft.objects.select_related("history", "base__snapshot__outline").get(pk=key)
+
+
 def current(draft: Draft) -> Snapshot:
     """Returns the content that the draft proposes now."""
     if not draft.cursor:
         return draft.base.snapshot
-    return steps(draft)[draft.cursor - 1].snapshot
+    if draft.steps_read is not None:
+        return draft.steps_read[draft.cursor - 1].snapshot
+    if draft.last_step is None:
+        draft.last_step = draft.steps.select_related("snapshot__outline").get(position=draft.cursor - 1)
+    return draft.last_step.snapshot
 
 
-def steps(draft: Draft) -> list[Step]:
+def steps(draft: Draft) -> tuple[Step, ...]:
     """Returns all steps, with those beyond the cursor, which can be redone."""
-    return list(draft.steps.select_related("snapshot").order_by("position"))
+    if draft.steps_read is None:
+        read, last = draft.steps.select_related("snapshot").order_by("position"), draft.last_step
+        draft.steps_read = tuple(last if last is not None and step.pk == last.pk else step for step in read)
+    return draft.steps_read
+
+
+def lock(draft: Draft) -> int:
+    """Lock a draft, and the edition of its history, until the transaction ends. Returns the edition. What was read of the
+    draft is read again if it has changed. Raises Refused if it was deleted."""
+    quote = connection.ops.quote_name
+    tables = f"{quote(Draft._meta.db_table)} d JOIN {quote(History._meta.db_table)} h ON h.id = d.history_id"
+    # the draft before its history, in the order of all who write; see lock_edition for the second lock
+    locks = " FOR UPDATE OF d FOR KEY SHARE OF h" if connection.vendor == "postgresql" else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT d.checksum, h.edition FROM {tables} WHERE d.id = %s{locks}", [draft.pk])
+        row = cursor.fetchone()
+    if row is None:
+        raise Refused("The draft was deleted meanwhile.")
+    checksum, edition = row
+    if checksum is None or draft.checksum is None or bytes(checksum) != bytes(draft.checksum):
+        draft.refresh_from_db()
+    return int(edition)
 
 
 def add_step(draft: Draft, step: NewStep) -> Snapshot:
@@ -33,59 +67,55 @@ def add_step(draft: Draft, step: NewStep) -> Snapshot:
 @transaction.atomic
 def add(draft: Draft, step: AddStep) -> Snapshot:
     """Adds a step behind the current one and drops those that were undone."""
-    locked = _lock(draft)
-    snapshot = step(current(locked))
-    locked.steps.filter(position__gte=locked.cursor).delete()
-    Step.objects.create(draft=locked, position=locked.cursor, snapshot=snapshot)
-    _move(locked, locked.cursor + 1)
-    draft.refresh_from_db()
+    lock(draft)
+    return append(draft, step)
+
+
+def append(draft: Draft, step: AddStep) -> Snapshot:
+    """Add a step like `add`, to a draft that is locked."""
+    snapshot = step(current(draft))
+    kept = steps(draft)[: draft.cursor]
+    if len(kept) < len(steps(draft)):
+        draft.steps.filter(position__gte=draft.cursor).delete()
+    draft.steps_read = (*kept, Step.objects.create(draft=draft, position=draft.cursor, snapshot=snapshot))
+    _move(draft, draft.cursor + 1)
     return snapshot
 
 
 @transaction.atomic
-def undo(draft: Draft) -> bool:
-    """Returns whether there was a step to undo."""
-    locked = _lock(draft)
-    can_undo = locked.cursor > 0
-    if can_undo:
-        _move(locked, locked.cursor - 1)
-    draft.refresh_from_db()
-    return can_undo
+def undo(draft: Draft) -> Step | None:
+    """Returns the step that was undone, if there was one."""
+    lock(draft)
+    if not draft.cursor:
+        return None
+    _move(draft, draft.cursor - 1)
+    return steps(draft)[draft.cursor]
 
 
 @transaction.atomic
-def redo(draft: Draft) -> bool:
-    """Returns whether there was a step to redo."""
-    locked = _lock(draft)
-    can_redo = locked.cursor < locked.steps.count()
-    if can_redo:
-        _move(locked, locked.cursor + 1)
-    draft.refresh_from_db()
-    return can_redo
+def redo(draft: Draft) -> Step | None:
+    """Returns the step that was redone, if there was one."""
+    lock(draft)
+    if draft.cursor >= len(steps(draft)):
+        return None
+    _move(draft, draft.cursor + 1)
+    return steps(draft)[draft.cursor - 1]
 
 
-@transaction.atomic
 def go_back(draft: Draft, position: int) -> list[Snapshot]:
-    """Undoes the steps from `position` on; returns what they led to."""
-    locked = _lock(draft)
-    undone = [step.snapshot for step in steps(locked)[position : locked.cursor]]
-    _move(locked, min(position, locked.cursor))
-    draft.refresh_from_db()
+    """Undoes the steps of a locked draft from `position` on; returns what they led to."""
+    undone = [step.snapshot for step in steps(draft)[position : draft.cursor]]
+    _move(draft, min(position, draft.cursor))
     return undone
 
 
 def _move(draft: Draft, cursor: int) -> None:
-    draft.cursor = cursor
-    draft.updated = timezone.now()
-    draft.save(update_fields=["cursor", "updated"])
-
-
-def _lock(draft: Draft) -> Draft:
-    """Returns the draft as it is now; nobody else changes it until the transaction ends. Raises Refused where it is gone."""
-    locked = Draft.objects.select_for_update().filter(pk=draft.pk).first()
-    if locked is None:
-        raise Refused("The draft was deleted meanwhile.")
-    return locked
+    """Write the place of the cursor with the checksum, which `save` would work out from the row read once more."""
+    steps(draft)
+    draft.cursor, draft.updated = cursor, timezone.now()
+    draft.checksum = draft.computed_checksum()
+    values = {name: getattr(draft, name) for name in ("cursor", "updated", "checksum")}
+    models.QuerySet(Draft).filter(pk=draft.pk).update(**values)
 
 
 def discard(draft: Draft) -> None:

@@ -1,4 +1,4 @@
-"""Two snapshots made from one base: what only one of them changed is taken, and what both changed is a conflict to choose in."""
+"""Merge two snapshots with one base: what only one of them changed is taken, and what both changed is a conflict to decide."""
 
 from __future__ import annotations
 
@@ -7,20 +7,60 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 
+from chainviz.core import formats
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.diff.merge import three_way
-from chainviz.core.diff.merge.merged import SIDES, Choice
+from chainviz.core.diff.merge.items import CHOICES, SIDES, Choice, Merged
+from chainviz.core.diff.merge.texts import merge_texts
 from chainviz.core.diff.merge.three_way import Change, Merge, Region
+from chainviz.core.documents.document_context import DocumentContext
+from chainviz.core.state.processed_length import is_state, recorded_length, with_length
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import Piece, PieceSplice, differences, splice, total
 from chainviz.store.history.merge_base import MergeBase
-from chainviz.store.history.merge_surroundings import SurroundingsMerge, merge_surroundings
 from chainviz.store.history.state_length import differ_in_length_only
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.transfer.document_context import context_of
+
+
+@dataclass(frozen=True, slots=True)
+class SurroundingsMerge:
+    texts: tuple[Merged[str], ...]
+    """One for each text around the messages; empty where they cannot be compared."""
+
+    @property
+    def has_conflicts(self) -> bool:
+        return not self.texts or any(each.has_conflicts for each in self.texts)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        can_join = bool(self.texts) and all(each.both is not None for each in self.texts)
+        return CHOICES if can_join else SIDES
+
+    def context(self, parent: Snapshot, choice: Choice) -> DocumentContext | None:
+        """Return the document of `parent` with the changes of both sides around its messages, `choice` where they
+        conflict; None if it has them already. Its processed_length stays."""
+        merged = iter(self.texts)
+        return context_of(parent).rewritten(lambda old: _same_length(parent, [old], next(merged).chosen(choice)))
+
+
+def merge_surroundings(base: Snapshot, mine: Snapshot, theirs: Snapshot) -> SurroundingsMerge:
+    """Differences in processed_length are left out."""
+    like = context_of(theirs).texts()
+    sides = [[_same_length(each, like, text) for text in context_of(each).texts()] for each in (base, mine)]
+    if len({each.format for each in (base, mine, theirs)}) > 1 or any(len(side) != len(like) for side in sides):
+        return SurroundingsMerge(())
+    return SurroundingsMerge(tuple(map(merge_texts, *sides, like)))
+
+
+def _same_length(state: Snapshot, like: list[str], text: str) -> str:
+    """The text of a state document with the processed_length of `like`."""
+    length = recorded_length(like) if is_state(formats.get_format(state.format)) else None
+    return text if length is None else with_length(text, length)
+
 
 Choices = Mapping[str, Choice]
 """By the keys of conflicts."""
@@ -51,7 +91,7 @@ class Conflict:
 
     @property
     def keeps_other_parts(self) -> bool:
-        """With one side chosen, what the other side changed elsewhere in the node stays."""
+        """Return True if choosing one side keeps what the other side changed elsewhere in the node."""
         return not isinstance(self.side, SurroundingsMerge) and self.side.keeps_other_parts
 
 
@@ -84,8 +124,8 @@ class SnapshotMerge:
         return len(self._merge.regions) - sum(len(each.places) for each in self._merge.conflicts)
 
     def pieces(self, choices: Choices | None = None) -> list[Piece]:
-        """`choices`: one for each conflict; None: mine as it is wherever both changed a row. Pieces of the run JOINED are still
-        to be written: each is the message at its start in `joined`."""
+        """Return the merged pieces. `choices`: one for each conflict; None: mine wherever both changed a row. Pieces of
+        the run JOINED have no messages in the store yet: each stands for the message at its start in `joined`."""
         if choices is None:
             changes = self._merge.changes_of_mine()
         else:
@@ -94,11 +134,11 @@ class SnapshotMerge:
 
     @property
     def joined(self) -> Sequence[Message]:
-        """Messages with the changes of both sides, as far as they were asked for."""
+        """The messages with the changes of both sides that were needed so far."""
         return self._base.joined_messages
 
     def choice_around(self, choices: Choices) -> Choice:
-        """What was chosen of that which surrounds the messages; mine where there is nothing to choose."""
+        """Return the side chosen for the surroundings of the messages; mine if there is nothing to choose."""
         around = self.conflicts if self.is_whole else self.conflicts[len(self._of_messages) :]
         return next((choices[each.key] for each in around), "mine")
 
@@ -110,7 +150,7 @@ class SnapshotMerge:
 
     @cached_property
     def surroundings(self) -> SurroundingsMerge | None:
-        """None where at most one side changed the document around the messages, or it is chosen as a whole."""
+        """The merged surroundings, or None if at most one side changed them or the document is chosen as a whole."""
         if self.is_whole or not all(map(self._changes_around, (self.mine, self.theirs))):
             return None
         return merge_surroundings(self.base, self.mine, self.theirs)

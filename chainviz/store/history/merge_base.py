@@ -1,4 +1,4 @@
-"""A snapshot as core's merge asks for it."""
+"""A snapshot in the form that core's merge needs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Sequence
 
 from chainviz.core import formats
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message
-from chainviz.core.diff.merge.item_merge import Entry, Keys, merge_items
-from chainviz.core.diff.merge.merged import Merged, settled
-from chainviz.core.diff.merge.message_merge import merge_messages
-from chainviz.core.diff.merge.sequence_merge import Contents, Keyed
+from chainviz.core.diff.merge.items import Entry, Keys, Merged, merge_items, settled
+from chainviz.core.diff.merge.messages import merge_messages
+from chainviz.core.diff.merge.sequences import Contents, Keyed
 from chainviz.core.operations.edit import Edit
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
 from chainviz.store.content.pieces import Piece, Places, join
 from chainviz.store.models import Snapshot
-from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.row_begins import RowBegins
+from chainviz.store.outline.reader import OutlineReader, RowBegins
 
 JOINED = 0
 """The run of pieces that are not written yet: their starts are places in `MergeBase.joined_messages`."""

@@ -9,7 +9,7 @@ from itertools import islice
 from django.db import transaction
 
 from chainviz.core import formats
-from chainviz.core.diff.merge.merged import Choice
+from chainviz.core.diff.merge.items import Choice
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.operations.contract import Decision
 from chainviz.core.state.processed_length import is_state
@@ -80,6 +80,7 @@ def _refuse(conflicts: Sequence[Conflict]) -> None:
 
 
 def _add(draft: Draft, first: int, snapshots: Sequence[Snapshot]) -> None:
+    draft.steps_read = draft.last_step = None
     Step.objects.bulk_create(Step(draft=draft, position=i, snapshot=one) for i, one in enumerate(snapshots, first))
 
 
@@ -118,7 +119,8 @@ def _merged(parent: Snapshot, merge: SnapshotMerge, choices: Choices, head: Vers
 
 
 def _with_joined(parent: Snapshot, pieces: Sequence[Piece], merge: SnapshotMerge) -> tuple[list[Piece], Run | None]:
-    """Writes the messages that hold the changes of both sides. Returns the pieces with them, and their run, if there is one."""
+    """Write the messages that contain the changes of both sides. Returns the pieces with them, and their run, if there
+    is one."""
     if not any(piece.run == JOINED for piece in pieces):
         return list(pieces), None
     run = new_run(parent)
@@ -137,7 +139,8 @@ def _with_joined(parent: Snapshot, pieces: Sequence[Piece], merge: SnapshotMerge
 def _merged_template(
     parent: Snapshot, changes: Sequence[PlacedSplice], merge: SnapshotMerge, choice: Choice
 ) -> Template | None:
-    """`choice`: the side that is taken where both changed the same. None: the template of the parent."""
+    """Return the template after the merge, or None for that of the parent. `choice`: the side that wins where both
+    changed the same."""
     if merge.surroundings is not None and merge.surroundings.texts:
         return _template(parent, changes, merge.surroundings.context(parent, choice))
     base, side = merge.base, merge.theirs if choice == "theirs" else merge.mine
@@ -149,7 +152,7 @@ def _merged_template(
 
 
 def _template(parent: Snapshot, changes: Sequence[PlacedSplice], around: DocumentContext | None) -> Template | None:
-    """None: that of the parent."""
+    """Make a template for the new surroundings, or return None for that of the parent."""
     if is_state(formats.get_format(parent.format)):
         around = surroundings_after(parent, changes, around)
     if around is None:
@@ -162,16 +165,16 @@ def _template(parent: Snapshot, changes: Sequence[PlacedSplice], around: Documen
 def _stored(parent: Snapshot, pieces: Sequence[Piece]) -> list[PlacedSplice]:
     changes = differences(pieces_of(parent), pieces)
     messages = _read(piece for change in changes for piece in change.pieces)
-    return [_placed(change, messages) for change in changes]
+    return [_splice_with_places(change, messages) for change in changes]
 
 
 def _read(pieces: Iterable[Piece]) -> Iterator[tuple[PlacedMessage, int]]:
     """Yields the messages, each with its bytes in its source."""
     bodies = BodyReader()
     for rows in read_batches(pieces):
-        yield from zip(bodies.placed(rows), (stored_bytes(row.source) for row in rows), strict=True)
+        yield from zip(bodies.with_places(rows), (stored_bytes(row.source) for row in rows), strict=True)
 
 
-def _placed(change: PieceSplice, messages: Iterator[tuple[PlacedMessage, int]]) -> PlacedSplice:
+def _splice_with_places(change: PieceSplice, messages: Iterator[tuple[PlacedMessage, int]]) -> PlacedSplice:
     own = list(islice(messages, total(change.pieces)))
     return PlacedSplice(change.start, change.removed, tuple(message for message, _ in own), sum(size for _, size in own))

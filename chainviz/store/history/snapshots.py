@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chainviz.core.providers.request import request_of
+from chainviz.store.content.chain import StoredChain, chain_of
 from chainviz.store.content.codec import pack
-from chainviz.store.content.message_reader import pieces_of, read_rows
+from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import PieceSplice, PlacedSplice, pack_pieces, pack_splices, splice
 from chainviz.store.content.runs import Batch
 from chainviz.store.content.spans import stored_bytes
 from chainviz.store.models import Run, Snapshot, Template
 from chainviz.store.outline.blocks import Listing
 from chainviz.store.outline.build import compute_of, outline_of, rebuild_outline, save_outline
-from chainviz.store.outline.cache import BlockWriter
+from chainviz.store.outline.cache import BlockReader, BlockWriter
 from chainviz.store.outline.hashes import to_bytes
 from chainviz.store.outline.measures import Charts, unpack_charts
 from chainviz.store.outline.reader import OutlineReader
@@ -49,9 +50,11 @@ class NextSnapshot:
     charts: Charts
     pieces: dict[str, Any]
     stored: int
+    blocks: BlockReader | None = None
+    """Of its outline, what is in memory."""
 
     def create(self, origin: Origin, *, format: str = "", template: Template | None = None) -> Snapshot:
-        """Without `format` and `template` it has those of its parent."""
+        """Store the snapshot. Without `format` and `template` it has those of its parent."""
         parent, total = self.parent, self.listing.total
         snapshot = Snapshot.objects.create(
             history_id=parent.history_id,
@@ -75,7 +78,9 @@ class NextSnapshot:
         if template is not None and request_of(context_of(snapshot)) != self.listing.request:
             rebuild_outline(snapshot)
         else:
-            save_outline(snapshot, self.listing, self.charts)
+            save_outline(snapshot, self.listing, self.charts, self.blocks)
+            if self.blocks is not None:
+                chain_of(snapshot).outline = OutlineReader(self.listing, self.blocks)
         return snapshot
 
 
@@ -84,36 +89,36 @@ def next_snapshot(
 ) -> NextSnapshot:
     """Works out what follows `parent`, in time proportional to the changes. `batch` opens the transactions in which blocks
     of the outline are written. `format`: that of a converted chain; "" where it stays the same."""
-    outline = outline_of(parent)
+    chain = chain_of(parent)
     writer = BlockWriter(parent.history_id, batch)
-    charts = unpack_charts(outline.charts)
-    old = OutlineReader.of(parent, outline)
-    removed = _removed_bytes(old, changes)
-    listing = OutlineEditor(old, writer, charts, format or parent.format).edit(changes)
+    charts = unpack_charts(outline_of(parent).charts)
+    removed = _removed_bytes(chain, changes)
+    listing = OutlineEditor(chain, writer, charts, format or parent.format).edit(changes)
     writer.flush()
     stored = parent.stored - removed + sum(change.stored for change in changes)
-    return NextSnapshot(parent, listing, charts, _pieces(parent, [change.pieces for change in changes]), stored)
+    pieces = _pieces(parent, [change.pieces for change in changes])
+    return NextSnapshot(parent, listing, charts, pieces, stored, chain.outline.blocks)
 
 
 def rebuilt_snapshot(
     parent: Snapshot, changes: Sequence[PieceSplice], added: int, batch: Batch = nullcontext, format: str = ""
 ) -> NextSnapshot:
-    """The same where very many messages change: the outline is built from its beginning, so that few of them are in memory
-    at a time. `added`: bytes of the new messages as their source spells them."""
+    """Make the next snapshot if very many messages change: the outline is built from its beginning, so that few of them
+    are in memory at a time. `added`: bytes of the new messages as their source spells them."""
     outline = outline_of(parent)
-    old = OutlineReader.of(parent, outline)
-    removed = _removed_bytes(old, changes)
+    chain = chain_of(parent)
+    removed = _removed_bytes(chain, changes)
     writer = BlockWriter(parent.history_id, batch)
-    listing, charts = compute_of(splice(pieces_of(parent), changes), (format or parent.format, old.listing.request), writer)
+    listing, charts = compute_of(splice(pieces_of(parent), changes), (format or parent.format, chain.outline.listing.request), writer)
     writer.flush()
     before = unpack_charts(outline.charts)
-    charts.beside, charts.times = before.beside, before.times
+    charts.beside, charts.times, charts.last_call = before.beside, before.times, before.last_call
     return NextSnapshot(parent, listing, charts, _pieces(parent, changes), parent.stored - removed + added)
 
 
-def _removed_bytes(outline: OutlineReader, changes: Iterable[PlacedSplice | PieceSplice]) -> int:
-    removed = (piece for c in changes for piece in outline.pieces(c.start, c.start + c.removed))
-    return sum(stored_bytes(row.source) for row in read_rows(removed))
+def _removed_bytes(chain: StoredChain, changes: Iterable[PlacedSplice | PieceSplice]) -> int:
+    removed = [piece for c in changes for piece in chain.outline.pieces(c.start, c.start + c.removed)]
+    return sum(stored_bytes(row.source) for row in chain.rows_in(removed))
 
 
 def _pieces(parent: Snapshot, splices: Sequence[PieceSplice]) -> dict[str, Any]:

@@ -20,20 +20,20 @@ from chainviz.core import formats
 from chainviz.core.chain.chain import Splice
 from chainviz.core.chain.messages import Message
 from chainviz.core.documents.document_context import DocumentContext
-from chainviz.core.documents.envelope_json import to_json
+from chainviz.core.documents.units import to_json
 from chainviz.core.errors import Refused
 from chainviz.core.formats.stylist import Stylist
 from chainviz.core.state.processed_length import is_state
-from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.chain import chain_to_edit
 from chainviz.store.content.codec import pack_body
-from chainviz.store.content.message_reader import StoredMessage, read_rows
+from chainviz.store.content.message_reader import HELD_ROWS, StoredMessage, read_rows
 from chainviz.store.content.pieces import PlacedSplice
 from chainviz.store.content.runs import Batch, RunWriter
 from chainviz.store.content.spans import message_digest
 from chainviz.store.history.snapshots import NextSnapshot, Origin, next_snapshot, rebuilt_snapshot
 from chainviz.store.history.state_length import surroundings_after
 from chainviz.store.models import Run, Snapshot, Template, Writing
-from chainviz.store.transfer.leases import STEP_BROKEN_OFF, BrokenOff, discard_step, end_step, held_edition, step_batch
+from chainviz.store.transfer.leases import STEP_BROKEN_OFF, BrokenOff, discard_step, end_step, lock_edition, step_batch
 
 LONG = 1000
 """Messages added or removed by a long step."""
@@ -62,7 +62,7 @@ class NewStep:
 
     @property
     def changed(self) -> int:
-        """How many messages change."""
+        """The number of messages that change."""
         return sum(max(one.removed, len(one.messages)) for one in self.changes)
 
     @property
@@ -85,7 +85,7 @@ def written_step(parent: Snapshot, edition: int, step: NewStep) -> Iterator[AddS
         yield lambda current: take_step(current, step)
         return
     with transaction.atomic():
-        if held_edition(parent.history_id) != edition:
+        if lock_edition(parent.history_id) != edition:
             raise BrokenOff(STEP_BROKEN_OFF)
         writing = Writing.objects.create(run=new_run(parent, step.format), alive=timezone.now())
     try:
@@ -117,12 +117,14 @@ def _written(parent: Snapshot, edition: int, step: NewStep, writing: Writing) ->
             raise error
 
 
-@transaction.atomic
 def take_step(parent: Snapshot, step: NewStep) -> Snapshot:
-    return _write(parent, step, new_run(parent, step.format))()
+    with transaction.atomic(savepoint=False):
+        return _write(parent, step, new_run(parent, step.format))()
 
 
 def new_run(parent: Snapshot, format: str = "") -> Run:
+    if parent.template_id is not None and not Snapshot.template.is_cached(parent):
+        parent.template = Template.objects.select_related("run").get(pk=parent.template_id)
     return Run.objects.create(
         history_id=parent.history_id,
         kind=Run.EDIT,
@@ -135,15 +137,16 @@ def _write(parent: Snapshot, step: NewStep, run: Run, batch: Batch = nullcontext
     """Writes everything that nobody sees; returns the function that makes the snapshot, which is quick. `batch` opens the
     transactions."""
     writer = RunWriter(run, batch)
-    chain = StoredChain(parent)
+    chain = chain_to_edit(parent)
     format = formats.get_format(step.format or parent.format)
     context = step.surroundings or chain.surroundings
     # one change is written after the other; reading what they remove is a few queries ahead
     changes, ahead = tee(Stylist(chain, format, context.envelope, is_new=step.is_converted).written(step.changes))
     outline = chain.outline
     gone = (piece for one in ahead for piece in outline.pieces(one.start, one.start + one.removed))
-    removed = read_rows(gone) if not step.is_converted else iter(())
-    placed = (change for one in changes for change in _placed(one, islice(removed, one.removed), writer))
+    few = step.changed <= HELD_ROWS
+    removed = iter(chain.read(gone) if few else read_rows(gone)) if not step.is_converted else iter(())
+    placed = (change for one in changes for change in _write_splice(one, islice(removed, one.removed), writer))
     following, around = _follow(parent, step, placed, writer, batch)
     origin = Origin(step.operation, step.options, [_plain(row) for row in step.report], run)
 
@@ -157,7 +160,7 @@ def _write(parent: Snapshot, step: NewStep, run: Run, batch: Batch = nullcontext
 def _follow(
     parent: Snapshot, step: NewStep, placed: Iterator[PlacedSplice], writer: RunWriter, batch: Batch
 ) -> tuple[NextSnapshot, DocumentContext | None]:
-    """Writes the messages. Returns what follows, and the new document around them where it changes."""
+    """Write the messages. Returns the next snapshot, and the new document around them if it changes."""
     if step.changed > WIDE and (step.is_converted or not is_state(formats.get_format(parent.format))):
         splices = [(each.pieces, each.stored) for each in placed]
         writer.finish()
@@ -178,7 +181,7 @@ def _plain(row: Any) -> Any:
     return asdict(row) if is_dataclass(row) and not isinstance(row, type) else row
 
 
-def _placed(splice: Splice, rows: Iterable[StoredMessage], writer: RunWriter) -> list[PlacedSplice]:
+def _write_splice(splice: Splice, rows: Iterable[StoredMessage], writer: RunWriter) -> list[PlacedSplice]:
     """Writes the messages of a splice, except those at both ends that it leaves unchanged. `rows`: what it removes."""
     removed, messages = list(rows), splice.messages
     head, tail = _same_ends(removed, messages)

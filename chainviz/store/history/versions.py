@@ -20,7 +20,7 @@ def head_of(history: History) -> Version:
 
 
 def save(draft: Draft, *, author: str, note: str = "", expected: Version | None = None) -> Version:
-    """The draft becomes the next version; Conflict if the head is no longer `expected` (its base, if nothing is said)."""
+    """Save the draft as the next version. Raises Conflict if the head is no longer `expected` (by default the draft's base)."""
     expected = expected or draft.base
     if expected.pk != draft.base_id:
         raise Conflict(draft.base, expected)

@@ -36,9 +36,11 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class RowBlock:
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     pieces: tuple[Piece, ...]
     """Where its messages lie."""
+    lengths: Sequence[int]
+    """The number of messages of each row."""
 
     @cached_property
     def ends(self) -> list[Measure]:
@@ -48,13 +50,31 @@ class RowBlock:
     @cached_property
     def message_ends(self) -> list[int]:
         """Their messages only, which are counted faster."""
-        return list(accumulate(row.messages for row in self.rows))
+        return list(accumulate(self.lengths))
 
     def before(self, row: int) -> Measure:
         return self.ends[row - 1] if row else NOTHING
 
     def messages_before(self, row: int) -> int:
         return self.message_ends[row - 1] if row else 0
+
+
+class LazyRows(Sequence[Row]):
+    """The rows of a block, each unpacked on first use: a page shows a few of them."""
+
+    def __init__(self, packed: list[list[Any]]) -> None:
+        self._packed = packed
+        self._rows: dict[int, Row] = {}
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        if place not in self._rows:
+            self._rows[place] = unpack_row(self._packed[place])
+        return self._rows[place]
 
 
 @dataclass(frozen=True)
@@ -79,7 +99,7 @@ class HashedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PackedBlock:
-    """A block as it is stored."""
+    """A block in its stored form."""
 
     entry: Entry
     rows: bytes
@@ -96,7 +116,7 @@ def pack_rows(rows: Sequence[HashedRow]) -> PackedBlock:
 
 def unpack_rows(content: bytes | memoryview) -> RowBlock:
     pieces, rows = unpack(content)
-    return RowBlock(tuple(map(unpack_row, rows)), tuple(Piece(*piece) for piece in pieces))
+    return RowBlock(LazyRows(rows), tuple(Piece(*piece) for piece in pieces), [row[1] for row in rows])
 
 
 def hashed_rows(block: RowBlock, hashes: Sequence[int]) -> Iterator[HashedRow]:
@@ -106,14 +126,14 @@ def hashed_rows(block: RowBlock, hashes: Sequence[int]) -> Iterator[HashedRow]:
 
 
 def pack_sections(sections: Sequence[SectionRow]) -> PackedBlock:
-    content = [[*section.measure, section.first.run, section.first.start] for section in sections]
+    content = [[*section.measure, section.first.run, section.first.start, section.tools] for section in sections]
     entry = Entry(_digest(content), len(sections), add_up(section.measure for section in sections))
     return PackedBlock(entry, pack(content))
 
 
 def unpack_sections(content: bytes | memoryview) -> SectionBlock:
     return SectionBlock(
-        tuple(SectionRow(Measure(*packed[:-2]), Piece(packed[-2], packed[-1], 1)) for packed in unpack(content))
+        tuple(SectionRow(Measure(*sums), Piece(run, start, 1), tools) for *sums, run, start, tools in unpack(content))
     )
 
 
@@ -135,7 +155,8 @@ class Listing:
 
     @cached_property
     def total(self) -> Measure:
-        return add_up(entry.measure for entry in self.rows)
+        # a long chain has far fewer blocks of sections
+        return add_up(entry.measure for entry in self.sections or self.rows)
 
     @cached_property
     def section_count(self) -> int:
@@ -158,11 +179,17 @@ class Listing:
     @cached_property
     def row_counts(self) -> list[int]:
         """Rows up to and including each block of rows."""
-        return [measure.rows for measure in self.row_ends]
+        return list(accumulate(entry.count for entry in self.rows))
 
     @cached_property
     def message_counts(self) -> list[int]:
-        return [measure.messages for measure in self.row_ends]
+        return list(accumulate(entry.measure.messages for entry in self.rows))
+
+    def first_row(self, block: int) -> int:
+        return self.row_counts[block - 1] if block else 0
+
+    def first_message(self, block: int) -> int:
+        return self.message_counts[block - 1] if block else 0
 
     def rows_before(self, block: int) -> Measure:
         return self.row_ends[block - 1] if block else NOTHING

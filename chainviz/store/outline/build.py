@@ -8,12 +8,12 @@ from typing import Any
 
 from chainviz.core import progress
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
-from chainviz.core.chain.unread import UNREAD, unread_problems
+from chainviz.core.chain.surroundings import UNREAD, unread_problems
+from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.progress import Progress, ignore_progress
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.providers.check import counted
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
 from chainviz.core.providers.request import NO_REQUEST, Request, request_of
-from chainviz.core.providers.verdict import counted
 from chainviz.store.content.codec import pack
 from chainviz.store.content.message_reader import pieces_of, read_placed, read_shapes
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, total
@@ -21,7 +21,7 @@ from chainviz.store.models import History, Outline, OutlineBlock, Snapshot
 from chainviz.store.outline import blocks
 from chainviz.store.outline.blocks import Entry, HashedRow, Listing, PackedBlock, pack_listing, pack_rows, pack_sections
 from chainviz.store.outline.cache import BlockReader, BlockWriter, listing_of, visible_problems
-from chainviz.store.outline.edition import RULES
+from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.store.outline.hashes import sequence_hash
 from chainviz.store.outline.measures import NONE, Charts, Counts, add_counts
 from chainviz.store.outline.reader import OutlineReader
@@ -141,15 +141,17 @@ class OutlineBuilder:
 
 
 def outline_of(snapshot: Snapshot) -> Outline:
-    """Returns the outline; rebuilds it where there is none of this edition."""
+    """Return the outline; rebuild it if there is none of this edition."""
     outline: Outline | None = None
     if Snapshot.outline.is_cached(snapshot):
         outline = getattr(snapshot, "outline", None)
-    if outline is None or outline.rules != RULES:
-        outline = Outline.objects.filter(snapshot=snapshot, rules=RULES).first()
+    if outline is None or outline.rules != RULES_EDITION:
+        outline = Outline.objects.filter(snapshot=snapshot, rules=RULES_EDITION).first()
     if outline is None and must_be_quick() and _is_large(snapshot):
         raise OutlineMissing(snapshot)
-    return outline or rebuild_outline(snapshot)
+    outline = outline or rebuild_outline(snapshot)
+    outline.snapshot = snapshot
+    return outline
 
 
 MESSAGES_AT_ONCE = 4_000
@@ -169,22 +171,23 @@ def _is_large(snapshot: Snapshot) -> bool:
     return snapshot.messages > MESSAGES_AT_ONCE or snapshot.size > BYTES_AT_ONCE
 
 
-def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts) -> Outline:
-    by_section = SectionRules(OutlineReader(listing, BlockReader(snapshot.history_id)), snapshot.format).total()
+def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts, blocks: BlockReader | None = None) -> Outline:
+    """Store the outline. `blocks`: those of its blocks that are in memory."""
+    by_section = SectionRules(OutlineReader(listing, blocks or BlockReader(snapshot.history_id)), snapshot.format).total()
     problems = add_counts(visible_problems(listing.total, listing.section_count), by_section)
     problems = add_counts(problems, _unread(snapshot))
     errors, warnings, *_ = problems.get("", NONE)
-    outline, _ = Outline.objects.update_or_create(
+    outline = Outline(
         snapshot=snapshot,
-        defaults={
-            "rules": RULES,
-            "listing": pack_listing(listing),
-            "errors": errors,
-            "warnings": warnings,
-            "verdicts": pack(problems),
-            "charts": charts.packed(),
-        },
+        rules=RULES_EDITION,
+        listing=pack_listing(listing),
+        errors=errors,
+        warnings=warnings,
+        verdicts=pack(problems),
+        charts=charts.packed(),
     )
+    columns = ["rules", "listing", "errors", "warnings", "verdicts", "charts"]
+    Outline.objects.bulk_create([outline], update_conflicts=True, update_fields=columns, unique_fields=["snapshot"])
     return outline
 
 
@@ -199,7 +202,7 @@ def broken_rules(outline: Outline) -> list[str]:
 
 
 def _unread(snapshot: Snapshot) -> Counts:
-    """How many kinds of content of the document were not read, and what that counts with each provider."""
+    """Count the kinds of content of the document that were not read, as problems of the tree and of each provider."""
     unread = envelope_of(snapshot).unread
     if not unread:
         return {}

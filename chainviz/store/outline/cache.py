@@ -57,9 +57,12 @@ class BlockReader:
     rows: dict[bytes, RowBlock] = field(default_factory=dict)
     sections: dict[bytes, SectionBlock] = field(default_factory=dict)
     hashes: dict[bytes, list[int]] = field(default_factory=dict)
+    with_hashes: bool = False
+    """Whether the hashes are read with the rows: an edit needs both."""
 
     def load_rows(self, digests: Iterable[bytes], *, hashes: bool = False) -> None:
-        missing = {d for d in digests if d not in self.rows or (hashes and d not in self.hashes)}
+        asked, hashes = hashes, hashes or self.with_hashes
+        missing = {d for d in digests if d not in self.rows or (asked and d not in self.hashes)}
         for digest, content, packed in self._fetch(missing, "digest", "rows", *(["hashes"] if hashes else ["digest"])):
             self.rows[bytes(digest)] = unpack_rows(content)
             if hashes:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import Message, Shape, ToolCall, ToolResult
 from chainviz.core.chain.problems import SEVERITIES
-from chainviz.core.providers.rules.section_rules import NO_MARK, Mark
-from chainviz.core.usage.recorded_times import Times
+from chainviz.core.providers.rules import NO_MARK, Mark
+from chainviz.core.usage.times import Times
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.message_shapes import StoredShape
 
@@ -108,6 +108,11 @@ def add_counts(one: Counts, other: Counts) -> Counts:
     return both
 
 
+def subtract_counts(one: Counts, other: Counts) -> Counts:
+    left = {name: [a - b for a, b in zip(counts, other.get(name, [0] * len(counts)), strict=True)] for name, counts in one.items()}
+    return {name: counts for name, counts in left.items() if any(counts)}
+
+
 def add_up(measures: Iterable[Measure]) -> Measure:
     parts = list(measures)
     if not parts:
@@ -141,7 +146,7 @@ def count_rules(problems: Iterable[list[Any]]) -> Counts:
 
 
 def count_problems(problems: Iterable[list[Any]]) -> Counts:
-    """Counts packed problems (rows.py): severity and key lie at 1 and 5, the number of further ones that it represents at 9."""
+    """Count packed problems (rows.py): severity and key are at 1 and 5, the number of further ones that it represents at 9."""
     counts: Counts = {}
     for problem in problems:
         counts.setdefault(problem[5], [0] * len(SEVERITIES))[problem[1]] += 1 + sum(problem[9:])
@@ -157,6 +162,7 @@ class Charts:
         tools: Counts | None = None,
         beside: Counts | None = None,
         times: Iterable[int] = (),
+        last_call: Sequence[int] = (),
     ) -> None:
         self.roles = roles or {}
         """By role: messages, bytes."""
@@ -166,6 +172,8 @@ class Charts:
         """By model: tokens that the document records beside its messages."""
         self.times = Times(*times)
         """The times that it records there."""
+        self.last_call = tuple(last_call)
+        """The last call of a model that it counts there: core's TokenUsage, then the context window or 0; () where it counts none."""
 
     def add(self, row: Sequence[Shape], sign: int = 1) -> None:
         """Adds the messages of a row, or takes them out (-1). A result without a name counts for its call's tool."""
@@ -188,8 +196,11 @@ class Charts:
             _drop_empty(self.roles)
             _drop_empty(self.tools)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Charts) and vars(self) == vars(other)
+
     def packed(self) -> bytes:
-        return pack([self.roles, self.tools, self.beside, self.times])
+        return pack([self.roles, self.tools, self.beside, self.times, self.last_call])
 
 
 def _parts(message: Shape) -> Iterator[tuple[str, int, str, str, bool]]:

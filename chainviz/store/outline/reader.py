@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import PathError
-from chainviz.core.providers.rules.section_rules import Mark
+from chainviz.core.providers.rules import Mark
 from chainviz.store.content.pieces import Piece, cut, join
 from chainviz.store.models import Outline, Snapshot
 from chainviz.store.outline.blocks import (
@@ -72,7 +72,7 @@ class RowPlace(NamedTuple):
     """The same inside the block."""
 
     def pieces(self, limit: int) -> Iterator[Piece]:
-        """Yields where its first `limit` messages lie."""
+        """Yield the pieces of its first `limit` messages."""
         return cut(self.block.pieces, self.offset, self.offset + min(limit, self.row.messages))
 
 
@@ -143,11 +143,10 @@ class OutlineReader:
         return self.rows([row])[row]
 
     def _row(self, row: int, index: int) -> RowPlace:
-        before = self.listing.rows_before(index)
         block = self.row_block(index)
-        i = row - before.rows
+        i = row - self.listing.first_row(index)
         offset = block.messages_before(i)
-        return RowPlace(block.rows[i], before.messages + offset, block, offset)
+        return RowPlace(block.rows[i], self.listing.first_message(index) + offset, block, offset)
 
     def measure_between(self, low: int, high: int) -> Measure:
         """Adds up the rows `low:high`: whole blocks by their sums, the two at the ends row by row."""
@@ -155,7 +154,7 @@ class OutlineReader:
         first, last = bisect_right(ends, low), bisect_left(ends, high)
         parts: list[Measure] = []
         for index in range(first, last + 1):
-            start, end = self.listing.rows_before(index).rows, ends[index]
+            start, end = self.listing.first_row(index), ends[index]
             if low <= start and end <= high:
                 parts.append(self.listing.rows[index].measure)
             else:
@@ -165,9 +164,8 @@ class OutlineReader:
 
     def row_of_message(self, index: int) -> int:
         block_index = self.block_of_message(index)
-        before = self.listing.rows_before(block_index)
-        block = self.row_block(block_index)
-        return before.rows + bisect_right(block.message_ends, index - before.messages)
+        message = index - self.listing.first_message(block_index)
+        return self.listing.first_row(block_index) + bisect_right(self.row_block(block_index).message_ends, message)
 
     def block_of_message(self, index: int) -> int:
         return bisect_right(self.listing.message_counts, index)
@@ -177,14 +175,14 @@ class OutlineReader:
         for index in range(bisect_right(self.listing.message_counts, start), len(self.listing.rows)):
             if not self.listing.rows[index].measure.marked(mark):
                 continue
-            before, block = self.listing.rows_before(index).messages, self.row_block(index)
+            before, block = self.listing.first_message(index), self.row_block(index)
             places = (before + block.messages_before(i) for i, row in enumerate(block.rows) if row.marks & mark)
             yield from (place for place in places if place >= start)
 
     # messages and paths
 
     def pieces(self, start: int, stop: int) -> list[Piece]:
-        """Returns where the messages `start:stop` lie."""
+        """Return the pieces of the messages `start:stop`."""
         if start >= stop:
             return []
         ends = self.listing.message_counts
@@ -192,7 +190,7 @@ class OutlineReader:
         self.blocks.load_rows(entry.digest for entry in self.listing.rows[low : high + 1])
         found: list[Piece] = []
         for index in range(low, high + 1):
-            first, last = self.listing.rows_before(index).messages, ends[index]
+            first, last = self.listing.first_message(index), ends[index]
             found += cut(self.row_block(index).pieces, max(start, first) - first, min(stop, last) - first)
         return join(found)
 
@@ -239,3 +237,35 @@ def read_ahead(messages: Iterable[tuple[OutlineReader, int]]) -> None:
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+class RowBegins:
+    """The first message of each row of a snapshot, for callers with many messages. Reads blocks, and no message."""
+
+    def __init__(self, outline: OutlineReader) -> None:
+        self._outline = outline
+        self._begins: dict[int, list[int]] = {}
+
+    def starts(self, start: int, stop: int) -> list[int]:
+        """First messages of the rows among the messages `start:stop`."""
+        ends = self._outline.listing.message_counts
+        found: list[int] = []
+        for index in range(bisect_right(ends, start), len(ends)):
+            begins = self._of_block(index)
+            if begins[0] >= stop:
+                break
+            found += (begin for begin in begins[:-1] if start <= begin < stop)
+        return found
+
+    def span(self, message: int) -> tuple[int, int]:
+        """Return start and stop of the row that contains this message."""
+        begins = self._of_block(bisect_right(self._outline.listing.message_counts, message))
+        i = bisect_right(begins, message)
+        return begins[i - 1], begins[i]
+
+    def _of_block(self, block: int) -> list[int]:
+        """Return the first message of each row of a block, and the end of the last row."""
+        if block not in self._begins:
+            place = self._outline.listing.rows_before(block).messages
+            self._begins[block] = [place, *(place + each.messages for each in self._outline.row_block(block).ends)]
+        return self._begins[block]

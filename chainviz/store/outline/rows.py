@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem, place_in_words
 from chainviz.core.chain.tree import BodyPair, PairType
-from chainviz.core.providers.rules.cache_marks import marked_blocks
-from chainviz.core.providers.rules.section_rules import Mark, marked_part, marks_of
+from chainviz.core.providers.rules import Mark, marked_part, marks_of
+from chainviz.core.providers.server_blocks import marked_blocks
 from chainviz.core.usage.recorded import recorded_in
-from chainviz.core.usage.recorded_times import Times, times_of
+from chainviz.core.usage.times import NO_TIMES, Times, times_of
 from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.measures import OPENING, Counts, Measure, count_problems, count_rules
 
@@ -67,6 +68,8 @@ class Row(NamedTuple):
     ended: int = 0
     cached: int = 0
     """Blocks with cache_control (core's cache_marks)."""
+    tools: dict[str, int] = {}
+    """How often its AI message calls each tool."""
 
     @property
     def measure(self) -> Measure:
@@ -104,7 +107,8 @@ class RowMessages(Generic[M]):
         pair = self.pair
         kind = Kind.NO_AI if pair.ai is None else _KINDS[pair.type]
         usage, marks, times = _usage(pair.ai), _marks(pair.ai), _times(self.messages)
-        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, usage, marks, *times, cached)
+        tools = dict(Counter(call.name for call in pair.ai.calls)) if pair.ai else {}
+        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, usage, marks, *times, cached, tools)
 
 
 def _usage(ai: Shape | None) -> Counts:
@@ -113,8 +117,11 @@ def _usage(ai: Shape | None) -> Counts:
 
 
 def _times(messages: Iterable[Shape]) -> Times:
-    found = (times_of(message) for message in messages if isinstance(message, Message))
-    return reduce(Times.__or__, found, Times())
+    found = NO_TIMES
+    for message in messages:
+        if isinstance(message, Message) and (own := times_of(message)) is not NO_TIMES:
+            found |= own
+    return found
 
 
 def _marks(ai: Shape | None) -> int:
@@ -150,7 +157,7 @@ def pack_problem(problem: Problem, offset: int, key: str) -> list[Any]:
     `offset`: index of the message in its row. `key`: what the problem is counted under, its provider or OPENING.
     """
     index = problem.message
-    text = problem.text.replace(place_in_words(problem.path, index), PLACE)
+    text = problem.text.replace(place_in_words(problem.path), PLACE)
     text = text.replace(f"messages.{index}", f"messages.{INDEX}").replace(f"messages[{index}]", f"messages[{INDEX}]")
     path = problem.path
     depth = 1 if path.pair is None else 2 if path.message is None else 3 if path.part is None else 4
@@ -172,10 +179,16 @@ def unpack_problem(packed: list[Any], kind: Kind, path: Path, index: int) -> Pro
     elif depth == 4:
         path = Path(path.section, path.pair, path.message, part)
     index += offset
-    text = text.replace(PLACE, place_in_words(path, index)).replace(INDEX, str(index))
+    text = text.replace(PLACE, place_in_words(path)).replace(INDEX, str(index))
     provider = "" if key == OPENING else key
     place = path, index, None if part < 0 else part
     return Problem(rule, SEVERITIES[severity], *place, text, tuple(fixes), provider, source, *alike)
+
+
+COUNTED = 2_048
+"""Rows of a section up to which its calls are counted, so that an edit in a long section reads few rows."""
+NAMED = 64
+"""Rows of a longer section whose tools are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,21 +196,27 @@ class SectionRow:
     measure: Measure
     first: Piece
     """Its first message."""
+    tools: dict[str, int]
+    """How often it calls each tool. Of more than COUNTED rows only some tools are named, with 0 calls."""
+
+
+def count_tools(rows: Sequence[Row]) -> dict[str, int]:
+    """Return SectionRow.tools for a section with these rows."""
+    if len(rows) > COUNTED:
+        return {name: 0 for row in rows[:NAMED] for name in row.tools}
+    return dict(sum((Counter(row.tools) for row in rows if row.tools), Counter()))
 
 
 def pack_row(row: Row) -> list[Any]:
     packed: list[Any] = [int(row.kind), row.messages, row.size, int(row.valid) + 2 * row.marks]
-    if row.cached:
-        return [*packed, row.problems, row.usage, row.began, row.ended, row.cached]
-    if row.began:
-        return [*packed, row.problems, row.usage, row.began, row.ended]
-    if row.usage:
-        return [*packed, row.problems, row.usage]
-    return [*packed, row.problems] if row.problems else packed
+    facts = [row.tools, row.problems, row.usage, row.began, row.ended, row.cached]
+    while facts and not facts[-1]:
+        facts.pop()
+    return packed + facts
 
 
 def unpack_row(packed: list[Any]) -> Row:
-    kind, messages, size, flags, *rest = packed
-    problems = rest[0] if rest else []
-    usage = rest[1] if len(rest) > 1 else {}
-    return Row(Kind(kind), messages, size, bool(flags & 1), problems, usage, flags >> 1, *rest[2:])
+    kind, messages, size, flags, *facts = packed
+    others: list[Any] = [{}, [], {}, 0, 0, 0]
+    tools, problems, usage, began, ended, cached = facts + others[len(facts) :]
+    return Row(Kind(kind), messages, size, bool(flags & 1), problems, usage, flags >> 1, began, ended, cached, tools)

@@ -9,29 +9,40 @@ from itertools import pairwise
 
 from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.blocks import HashedRow, Replacement
-from chainviz.store.outline.measures import NOTHING, Measure
+from chainviz.store.outline.measures import NOTHING, add_up
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.rows import Row, SectionRow
+from chainviz.store.outline.rows import COUNTED, Row, SectionRow, count_tools
+
+ADDED = 256
+"""Measures of rows that are added up together."""
 
 
 class SectionCutter:
     """Finds the sections in a stream of rows."""
 
     def __init__(self) -> None:
-        self.measure: Measure = NOTHING
+        self._measures = [NOTHING]
+        """Of stretches of the open section."""
+        self._has_pairs = False
         self.first: Piece | None = None
+        self.rows: list[Row] = []
 
     def feed(self, row: Row, first: Piece) -> SectionRow | None:
         """Returns the section that ends before this row, if one does."""
-        ended = self.end() if row.kind.is_header and self.measure.pairs else None
+        ended = self.end() if row.kind.is_header and self._has_pairs else None
         if self.first is None:
             self.first = Piece(first.run, first.start, 1)
-        self.measure = self.measure + row.measure
+        self._has_pairs |= not row.kind.is_header
+        self._measures.append(row.measure)
+        if len(self._measures) > ADDED:
+            self._measures = [add_up(self._measures)]
+        if len(self.rows) <= COUNTED:
+            self.rows.append(row)
         return ended
 
     def end(self) -> SectionRow | None:
-        section = SectionRow(self.measure, self.first) if self.first is not None else None
-        self.measure, self.first = NOTHING, None
+        section = SectionRow(add_up(self._measures), self.first, count_tools(self.rows)) if self.first is not None else None
+        self._measures, self._has_pairs, self.first, self.rows = [NOTHING], False, None, []
         return section
 
 
@@ -92,4 +103,5 @@ def _bounds(old: OutlineReader, group: _Group, shift: int) -> tuple[list[int], i
 
 def _section(new: OutlineReader, low: int, high: int) -> SectionRow:
     first = next(iter(new.row(low).pieces(1)))
-    return SectionRow(new.measure_between(low, high), first)
+    counted = new.rows(range(low, min(high, low + COUNTED + 1)))
+    return SectionRow(new.measure_between(low, high), first, count_tools([place.row for place in counted.values()]))

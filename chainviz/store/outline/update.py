@@ -13,7 +13,8 @@ from typing import Any
 
 from chainviz.core.chain.messages import CallRef, Shape
 from chainviz.core.providers.request import Request
-from chainviz.store.content.message_reader import BodyReader, StoredMessage, read_rows
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, join
 from chainviz.store.outline.blocks import (
     Entry,
@@ -22,6 +23,7 @@ from chainviz.store.outline.blocks import (
     PackedBlock,
     Replacement,
     RowBlock,
+    SectionBlock,
     pack_rows,
     pack_sections,
     replace_items,
@@ -39,8 +41,8 @@ from chainviz.store.outline.rules.problem_rules import (
     Neighbours,
     check_rows,
     knows_repeats,
+    repeats_id,
     uses_in,
-    was_repeated,
 )
 from chainviz.store.outline.sections import section_replacements
 
@@ -48,9 +50,11 @@ from chainviz.store.outline.sections import section_replacements
 class OutlineEditor:
     """One edit of one outline. Changes come in order and do not overlap."""
 
-    def __init__(self, old: OutlineReader, writer: BlockWriter, charts: Charts, format: str = "") -> None:
+    def __init__(self, chain: StoredChain, writer: BlockWriter, charts: Charts, format: str = "") -> None:
         """`format`: in which the chain is written after the edit."""
-        self.old = old
+        self._chain = chain
+        self.old = old = chain.outline
+        old.blocks.with_hashes = True
         self._format = format
         self.charts = charts
         self._writer = writer
@@ -85,7 +89,7 @@ class OutlineEditor:
         return self.old.pieces(0, self._messages)
 
     def _late(self, touched: Sequence[_TouchedRows], changes: Sequence[PlacedSplice]) -> LateIds:
-        """The late results after the edit. A chain has none where all its rows are valid."""
+        """Return the late results after the edit. A chain has none if all its rows are valid."""
         late = self.old.listing.late
         invalid = self.old.listing.total.invalid or any(rows.has_invalid for rows in touched)
         if not invalid or all(rows.keep_pairs for rows in touched):
@@ -106,7 +110,7 @@ class OutlineEditor:
                 found[-1].stop = max(stop, found[-1].stop)
                 found[-1].changes.append(change)
             else:
-                found.append(_TouchedRows(self.old, first, stop, [change]))
+                found.append(_TouchedRows(self._chain, first, stop, [change]))
         return found
 
     def _range(self, change: PlacedSplice) -> tuple[int, int]:
@@ -131,7 +135,7 @@ class OutlineEditor:
     def _pack_rows(self, rows: Sequence[HashedRow]) -> Entry:
         packed = pack_rows(rows)
         pieces = tuple(join(piece for row in rows for piece in row.pieces))
-        self.old.blocks.rows[packed.entry.digest] = RowBlock(tuple(row.row for row in rows), pieces)
+        self.old.blocks.rows[packed.entry.digest] = RowBlock([row.row for row in rows], pieces, [row.row.messages for row in rows])
         self.old.blocks.hashes[packed.entry.digest] = list(packed.hashes)
         return self._write(packed)
 
@@ -140,7 +144,9 @@ class OutlineEditor:
         return list(self.old.blocks.sections[entry.digest].sections)
 
     def _pack_sections(self, sections: Sequence[SectionRow]) -> Entry:
-        return self._write(pack_sections(sections))
+        packed = pack_sections(sections)
+        self.old.blocks.sections[packed.entry.digest] = SectionBlock(tuple(sections))
+        return self._write(packed)
 
     def _write(self, packed: PackedBlock) -> Entry:
         self._writer(packed)
@@ -150,10 +156,11 @@ class OutlineEditor:
 class _TouchedRows:
     """Rows `first:stop` of the old outline, and the rows that replace them."""
 
-    def __init__(self, outline: OutlineReader, first: int, stop: int, changes: list[PlacedSplice]) -> None:
+    def __init__(self, chain: StoredChain, first: int, stop: int, changes: list[PlacedSplice]) -> None:
         self.first = first
         self.stop = stop
-        self._outline = outline
+        self._chain = chain
+        self._outline = chain.outline
         self.changes = changes
 
     @cached_property
@@ -167,7 +174,7 @@ class _TouchedRows:
         if self.first == self.stop:
             return []
         last = self._outline.row(self.stop - 1)
-        return list(read_rows(self._outline.pieces(self._start, last.start + last.row.messages)))
+        return list(self._chain.rows_in(self._outline.pieces(self._start, last.start + last.row.messages)))
 
     @cached_property
     def _new(self) -> list[StoredMessage | PlacedMessage]:
@@ -240,7 +247,7 @@ class _TouchedRows:
 
     def _new_placed(self) -> list[PlacedMessage]:
         """Returns the new messages; reads the bodies of those that stay."""
-        kept = iter(BodyReader().placed([one for one in self._new if isinstance(one, StoredMessage)]))
+        kept = iter(self._chain.bodies.with_places([one for one in self._new if isinstance(one, StoredMessage)]))
         return [next(kept) if isinstance(one, StoredMessage) else one for one in self._new]
 
     def _repeated(self, first_uses: FirstUses | None) -> set[IdUse]:
@@ -255,7 +262,7 @@ class _TouchedRows:
         for number in range(self.first, self.stop):
             row = self._outline.row(number).row
             # only the first message of a pair can call tools
-            flags += [was_repeated(row, call) for call in self._old[place].shape.calls]
+            flags += [repeats_id(row, call) for call in self._old[place].shape.calls]
             place += row.messages
         return flags
 
@@ -266,12 +273,12 @@ class _TouchedRows:
         place = self._outline.row(self.first - 1)
         ends = {place.start, place.start + place.row.messages - 1}
         pieces = [piece for index in sorted(ends) for piece in self._outline.pieces(index, index + 1)]
-        return RowMessages(tuple(row.shape for row in read_rows(pieces)))
+        return RowMessages(tuple(row.shape for row in self._chain.read(pieces)))
 
     def _after(self) -> Shape | None:
         if self.stop >= self._outline.listing.total.rows:
             return None
-        return next(read_rows(self._outline.row(self.stop).pieces(1))).shape
+        return self._chain.read(self._outline.row(self.stop).pieces(1))[0].shape
 
 
 def _refs(message: Shape) -> tuple[tuple[bool, Sequence[CallRef]], ...]:

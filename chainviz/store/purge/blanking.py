@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from chainviz.core.secrets.decode_escapes import Decoded, rounds
-from chainviz.core.secrets.spellings import base64_of
-from chainviz.core.secrets.word_search import Words
+from chainviz.core.secrets.known_values import Words
+from chainviz.core.secrets.spellings import Decoded, base64_of, rounds
 
 _DIGITS = re.compile(rb"[0-9.]+")
 SPELLED = 4
@@ -19,8 +18,8 @@ LONGEST_ESCAPE = 1 << 16
 CONTEXT = 64
 
 
-class Found(NamedTuple):
-    """Where a value is, in any spelling, and what may replace it."""
+class Match(NamedTuple):
+    """The place of a value, in any spelling, and the bytes that may replace it."""
 
     start: int
     blank: bytes
@@ -39,8 +38,8 @@ class Blanks:
         self._codes = Words({letters.encode() for word in words for letters in base64_of(word)})
         self.reach = SPELLED * max(self._words.longest, self._codes.longest) + LONGEST_ESCAPE
 
-    def find(self, pieces: Iterable[bytes]) -> Iterator[Found]:
-        """Every place of every value, also across pieces; those that lie inside others are left out."""
+    def find(self, pieces: Iterable[bytes]) -> Iterator[Match]:
+        """Yield every place of every value, also across pieces; those inside others are left out."""
         held, before, covered = b"", 0, 0
         for piece, is_last in _with_end(pieces):
             held += piece
@@ -52,7 +51,7 @@ class Blanks:
             for start, end, is_code in sorted(self._places(held, decoded)):
                 if start < sure and before + end > covered:
                     covered = before + end
-                    yield Found(before + start, _blank(held[start:end], is_code))
+                    yield Match(before + start, _blank(held[start:end], is_code))
             # an escape of an escape may reach over the cut
             cut = max(0, sure - CONTEXT)
             held, before = held[cut:], before + cut
@@ -96,7 +95,7 @@ class Blanks:
 
 
 def _with_end(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Each piece, and at the end an empty one that says so."""
+    """Yield each piece, and at the end an empty one with True."""
     for piece in pieces:
         yield piece, False
     yield b"", True
@@ -109,7 +108,7 @@ def _source(decoded: list[Decoded], start: int, end: int) -> tuple[int, int]:
 
 
 def _spellings(word: bytes) -> Iterator[bytes]:
-    """The value as it is, as decoding leaves it, as a form of an address writes its spaces, and as hexadecimal digits."""
+    """Yield the spellings of a value: plain, decoded, with a form's `+` for spaces, and as hexadecimal digits."""
     last = ([word] + [each.content for each in rounds(word)])[-1]
     yield from (word, last, last.replace(b" ", b"+"), word.hex().encode(), word.hex().upper().encode())
 

@@ -1,23 +1,24 @@
 """Deletion for good: the one way past append-only. Bytes and plain digests go; a keyed tombstone stays.
 
 A plain digest of something short can be guessed, so a tombstone keeps only a digest keyed with the site's secret: who
-has the bytes (and the secret) can tell that they were here, nobody else can tell anything.
-"""
+has the bytes (and the secret) can tell that they were here, nobody else can tell anything."""
 
 from __future__ import annotations
 
 import hmac
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 
 from django.conf import settings
-from django.db import models, router, transaction
+from django.db import DatabaseError, connection, models, router, transaction
 
 from chainviz.store.content.message_reader import forget
 from chainviz.store.content.uploads import unused
 from chainviz.store.models import (
     Body,
+    Derived,
     Draft,
     History,
     Message,
@@ -35,7 +36,6 @@ from chainviz.store.models import (
     Version,
     Writing,
 )
-from chainviz.store.purge.write_ahead_log import empty_log_soon
 from chainviz.store.search import index as search
 
 
@@ -87,6 +87,7 @@ def _keyed(digest: bytes) -> str:
 
 
 def remove_snapshots(snapshots: models.QuerySet[Snapshot]) -> None:
+    remove(Derived.objects.filter(snapshot__in=snapshots))
     remove(Outline.objects.filter(snapshot__in=snapshots))
     remove(snapshots)
 
@@ -105,3 +106,25 @@ def remove_upload(upload: Upload) -> None:
 def remove(rows: models.QuerySet) -> None:  # type: ignore[type-arg]
     # one statement; the order of the calls is that of the foreign keys
     rows._raw_delete(router.db_for_write(rows.model))
+
+
+log = logging.getLogger(__name__)
+
+
+def empty_log() -> bool:
+    """Write the write-ahead log of SQLite, which may contain deleted rows, into the database and truncate it. Return False if a
+    reader still needs it. Raises DatabaseError."""
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (busy, *_) = cursor.fetchone()
+    return not busy
+
+
+def empty_log_soon() -> None:
+    """Empty the log after a deletion. If it is busy, later writes overwrite it."""
+    if connection.vendor != "sqlite":
+        return
+    try:
+        empty_log()
+    except DatabaseError:
+        log.warning("the write-ahead log could not be emptied after a deletion", exc_info=True)

@@ -1,4 +1,4 @@
-"""Values in the bytes of uploads: where they are, and blanked in place.
+"""Find values in the bytes of uploads, and blank them in place.
 
 Of a file that grew, each upload is searched in its own bytes and in as many before them as a value may take.
 """
@@ -13,11 +13,11 @@ from itertools import accumulate
 
 from django.db import models
 
-from chainviz.core.documents.eval_archive import EVAL, MARK
+from chainviz.core.documents.packed_files import EVAL, MARK
 from chainviz.core.documents.wrapped.unwrap import WRAPPED
 from chainviz.store.content.uploads import CHUNK, UploadReader, chunks_of
 from chainviz.store.models import Upload, UploadChunk
-from chainviz.store.purge.blanking import Blanks, Found
+from chainviz.store.purge.blanking import Blanks, Match
 
 CHUNKS = 16
 """Read at a time: 4 MB."""
@@ -26,10 +26,10 @@ CHUNKS = 16
 def count_in(upload: int, blanks: Blanks, told: Callable[[float], None]) -> int:
     """Places in the upload's own bytes; what it begins with, is counted with the uploads before it."""
     own = Upload.objects.values_list("start", flat=True).get(pk=upload) or 0
-    return sum(1 for found in _found(upload, blanks, told) if found.end > own)
+    return sum(1 for found in _matches(upload, blanks, told) if found.end > own)
 
 
-def _found(upload: int, blanks: Blanks, told: Callable[[float], None] = lambda done: None) -> Iterator[Found]:
+def _matches(upload: int, blanks: Blanks, told: Callable[[float], None] = lambda done: None) -> Iterator[Match]:
     """Places in the upload's own bytes, and some before them."""
     start = Upload.objects.values_list("start", flat=True).get(pk=upload) or 0
     first = max(0, start - blanks.reach) // CHUNK
@@ -38,7 +38,7 @@ def _found(upload: int, blanks: Blanks, told: Callable[[float], None] = lambda d
 
 
 def _chunks(upload: int, first: int, told: Callable[[float], None]) -> Iterator[bytes]:
-    """An upload's bytes from a chunk on, a few chunks a query: rows may be changed while this goes on."""
+    """Yield an upload's bytes from a chunk on, a few chunks a query, since rows may be changed meanwhile."""
     end = chunks_of(0, Upload.objects.values_list("length", flat=True).get(pk=upload)).stop
     for index in range(first, end, CHUNKS):
         for _, content in list(UploadReader(upload).chunks(index, index + CHUNKS - 1)):
@@ -47,7 +47,7 @@ def _chunks(upload: int, first: int, told: Callable[[float], None]) -> Iterator[
 
 
 class Stretches:
-    """Where uploads of one base were changed."""
+    """Byte ranges in which uploads of one base were changed."""
 
     def __init__(self) -> None:
         self._starts, self._ends = array("Q"), array("Q")
@@ -55,7 +55,7 @@ class Stretches:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def add(self, found: Found) -> None:
+    def add(self, found: Match) -> None:
         self._starts.append(found.start)
         self._ends.append(found.end)
 
@@ -75,7 +75,7 @@ def blank_uploads(states: Sequence[Upload], blanks: Blanks) -> Stretches:
     changed = Stretches()
     for upload in states:
         writer = _ChunkWriter(states, upload)
-        for found in _found(upload.pk, blanks):
+        for found in _matches(upload.pk, blanks):
             if found.end > (upload.start or 0):
                 changed.add(found)
                 writer.write(found)
@@ -86,11 +86,11 @@ def blank_uploads(states: Sequence[Upload], blanks: Blanks) -> Stretches:
 
 
 def _blank_archive(upload: Upload) -> None:
-    """The compressed copy of what was blanked goes too; the archive is packed again from its documents."""
+    """Pack the compressed copy again from its blanked documents."""
     writer, start = _ChunkWriter((upload,), upload), len(MARK)
     for chunk in _chunks(upload.pk, 0, lambda done: None):
         content, quote, _ = chunk[start % CHUNK :].partition(b'"')
-        writer.write(Found(start, b" " * len(content)))
+        writer.write(Match(start, b" " * len(content)))
         start += len(content)
         if quote:
             break
@@ -107,7 +107,7 @@ class _ChunkWriter:
         """Upload and index of the chunk."""
         self._content = bytearray()
 
-    def write(self, found: Found) -> None:
+    def write(self, found: Match) -> None:
         for upload, start, end in self._owners(found.start, found.end):
             for index in chunks_of(start, end):
                 self._turn_to(upload, index)
@@ -117,7 +117,7 @@ class _ChunkWriter:
                 self._content[first - begin : last - begin] = blank
 
     def _owners(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Who holds which of these bytes: the last upload that begins before them."""
+        """Yield the owner of each range of these bytes: the last upload that begins before it."""
         for upload, own in sorted(self._starts.items(), reverse=True):
             if own < end:
                 yield upload, max(start, own), end

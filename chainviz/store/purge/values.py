@@ -15,6 +15,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from chainviz.core.chain.messages import PART_KINDS
+from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError, Refused
 from chainviz.store.content.codec import pack, pack_body, unpack, unpack_body
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, forget, pieces_of, read_rows
@@ -25,6 +26,7 @@ from chainviz.store.content.spans import message_digest, unpack_spans
 from chainviz.store.content.uploads import digests, together, with_all_states
 from chainviz.store.models import (
     Body,
+    Derived,
     Draft,
     History,
     Message,
@@ -104,15 +106,15 @@ def reach(histories: Iterable[int], values: Iterable[str], report: Report = lamb
     shells = Template.objects.filter(run__history__in=related.histories).values_list("shell", flat=True)
     for shell in shells.iterator(chunk_size=1):
         places += blanks.count((bytes(shell),))
-    report(1, f"{places:,} places found")
+    report(1, f"{count_text(places, 'place')} found")
     return Reach(related.histories, related.uploads, places)
 
 
 def others_with(
     owner: str, left_out: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None
 ) -> list[Reach]:
-    """Families of an owner's other uploads that hold a value. What their drafts wrote beside them is not looked at:
-    it is purged with them all the same."""
+    """Find families of an owner's other uploads that contain a value. Texts that their drafts wrote are not searched,
+    but purged with them."""
     blanks = Blanks(values)
     uploads = list(
         Upload.objects.filter(owner=owner).exclude(pk__in=left_out).order_by("pk").values_list("pk", flat=True)
@@ -127,10 +129,10 @@ def others_with(
 
 
 def _share(report: Report, number: int, count: int) -> Callable[[float], None]:
-    def told(done: float) -> None:
+    def report_part(done: float) -> None:
         report((number + done) / count, f"file {number + 1} of {count}" if count > 1 else "reading the file")
 
-    return told
+    return report_part
 
 
 def purge_values(histories: Iterable[int], values: Iterable[str], *, reason: str) -> tuple[Reach, tuple[Renamed, ...]]:
@@ -208,7 +210,7 @@ def _rename_file(pk: int, blanks: Blanks) -> None:
 
 
 def _history(number: int, blanks: Blanks, changed: dict[int, Stretches], reason: str) -> int:
-    """How many places there were beside the uploads."""
+    """Blank the values of a history, and return the number of places outside its uploads."""
     places = 0
     is_other = False
     runs = list(Run.objects.filter(history=number).order_by("pk"))
@@ -224,6 +226,7 @@ def _history(number: int, blanks: Blanks, changed: dict[int, Stretches], reason:
         _retell(snapshot, blanks)
         if is_other:
             _digest(snapshot, prefixes, reason)
+    remove(Derived.objects.filter(snapshot__history=number))
     remove(Outline.objects.filter(snapshot__history=number))
     remove(OutlineBlock.objects.filter(history=number))
     for model in (Version, Draft):
@@ -277,7 +280,7 @@ def _is_touched(source: bytes, changed: Stretches) -> bool:
 
 
 def _prefixes(run: Run) -> list[tuple[int, int]]:
-    """For each n, hash and size of the run's first n messages."""
+    """Return for each n the hash and size of the run's first n messages."""
     prefixes = [(0, 0)]
     rows = Message.objects.filter(run=run).order_by("position").values_list("digest", "size")
     for digest, size in rows.iterator(chunk_size=GROUP):
@@ -299,9 +302,9 @@ def _noted(bodies: BodyReader, rows: list[StoredMessage]) -> Iterator[tuple[byte
 
 def _retell(snapshot: Snapshot, blanks: Blanks) -> None:
     """Options and report of the step that made it."""
-    told = (unpack(snapshot.options), unpack(snapshot.report))
-    options, report = blanked = (blanks.plain(told[0]), blanks.plain(told[1]))
-    if blanked != told:
+    before = (unpack(snapshot.options), unpack(snapshot.report))
+    options, report = blanked = (blanks.plain(before[0]), blanks.plain(before[1]))
+    if blanked != before:
         Snapshot.objects.filter(pk=snapshot.pk).update(options=pack(options), report=pack(report))
 
 

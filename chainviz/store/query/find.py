@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from chainviz.core.chain.messages import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
-from chainviz.core.documents.json.long_strings import length_of, part_of
+from chainviz.core.documents.json.long_values import length_of, part_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage, pieces_of, read_bodies, read_rows, read_skeletons
 from chainviz.store.content.message_shapes import clean, has_unknown_part
 from chainviz.store.content.pieces import Piece, Places
 from chainviz.store.content.runs import unpack_starts
-from chainviz.store.content.spans import unpack_spans
+from chainviz.store.content.spans import stored_bytes, unpack_spans
 from chainviz.store.content.uploads import CHUNK, UploadReader
 from chainviz.store.models import Run, Template
 from chainviz.store.query.search_pattern import Needle
@@ -35,7 +35,7 @@ TOGETHER = 64
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A part that holds the text, with its first occurrence."""
+    """A part that contains the text, with its first occurrence."""
 
     path: Path
     message: int
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HitPage:
     hits: tuple[Hit, ...]
     next: Place | None
     """Give it as `after` to go on; None where all was searched."""
@@ -62,10 +62,10 @@ class Found:
 
 def find(
     chain: StoredChain, text: str, *, case_sensitive: bool = False, limit: int = 50, after: Place | None = None
-) -> Found:
+) -> HitPage:
     """Hits in chain order, behind `after`."""
     if not text:
-        return Found((), None)
+        return HitPage((), None)
     needle = Needle(text, case_sensitive)
     after = after or Place(-1)
     hits: list[Hit] = []
@@ -75,8 +75,8 @@ def find(
             for hit in _hits(chain, needle, index, parts):
                 hits.append(hit)
                 if len(hits) >= limit:
-                    return Found(tuple(hits), Place(index, hit.part))
-    return Found(tuple(hits), None)
+                    return HitPage(tuple(hits), Place(index, hit.part))
+    return HitPage(tuple(hits), None)
 
 
 Parts = Iterable[tuple[int, Part]]
@@ -84,7 +84,7 @@ Parts = Iterable[tuple[int, Part]]
 
 
 def _read(chain: StoredChain, needle: Needle, group: Sequence[int], after: Place) -> Iterator[Parts]:
-    """For each message the parts behind `after` that may say the text."""
+    """Yield for each message the parts behind `after` that may contain the text."""
     rows = chain.rows_at(group)
     short = iter(chain.bodies.begun([row for row in rows if not row.has_many_parts]))
     for index, row in zip(group, rows, strict=True):
@@ -96,7 +96,7 @@ def _read(chain: StoredChain, needle: Needle, group: Sequence[int], after: Place
 
 
 def _of_many(chain: StoredChain, needle: Needle, row: StoredMessage, start: int) -> Parts:
-    """The parts from `start` on whose source may say the text, a few at a time; all where it may be said beside them."""
+    """Yield the parts from `start` on whose source may contain the text, a few at a time; all if it may be outside of them."""
     window = chain.bodies.part_window(row)
     shown = [part.kind == "opaque" for part in row.shape.parts]
     if window is not None and window.fits and not any(needle.may_be_in(text, as_json=any(shown)) for text in window.beside()):
@@ -113,7 +113,7 @@ def _of_many(chain: StoredChain, needle: Needle, row: StoredMessage, start: int)
 
 
 def _close_together(numbers: Iterator[int]) -> Iterator[range]:
-    """Ranges of at most TOGETHER that hold the rising numbers, the first of which begins them."""
+    """Yield ranges of at most TOGETHER that contain the rising numbers and begin with one of them."""
     first = last = next(numbers, None)
     while first is not None and last is not None:
         number = next(numbers, None)
@@ -181,7 +181,7 @@ def _unescaped(arguments: str) -> Iterator[str]:
 
 
 def candidates(chain: StoredChain, needle: Needle, after: int) -> Iterator[int]:
-    """Messages behind `after` that may hold the text, in order, each once."""
+    """Yield messages behind `after` that may contain the text, in order, each once."""
     places = Places(pieces_of(chain.snapshot))
     runs = {piece.run for piece in places.pieces}
     imports = Run.objects.filter(pk__in=runs, kind=Run.IMPORT, upload__isnull=False)
@@ -198,7 +198,7 @@ def candidates(chain: StoredChain, needle: Needle, after: int) -> Iterator[int]:
 
 
 def _in_bodies(places: Places, needle: Needle, runs: set[int], after: int, mixed: bool = True) -> Iterator[int]:
-    """Messages with bodies of their own; such as lie in the upload in part are looked at in any case."""
+    """Yield messages whose own bodies may contain the text, and all that are partly stored in the upload."""
     pieces = [piece for piece in places.pieces if piece.run in runs]
     for run, position, content in read_bodies(pieces):
         if needle.place_in(needle.prepared(content)) >= 0:
@@ -215,7 +215,7 @@ def _behind(after: int, index: int) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class Fragments:
-    """Where the fragments of a run begin in its upload, in order, and whose they are."""
+    """The start of each fragment of a run in its upload, in order, and the position of its message."""
 
     run: int
     starts: Sequence[int]
@@ -225,7 +225,7 @@ class Fragments:
 
     @cached_property
     def _unknown(self) -> frozenset[int]:
-        """Messages with parts that are shown as JSON."""
+        """Messages with parts that pages show as JSON."""
         everything = Piece(self.run, 0, max(self.positions) + 1)
         return frozenset(place for place, skeleton in read_skeletons([everything]) if has_unknown_part(skeleton))
 
@@ -306,3 +306,22 @@ def _scan(upload: UploadReader, needle: Needle, fragments: Fragments, first: int
             yield from fragments.unknown(unit) if hides else fragments.of(unit)
             place = needle.place_in(hay, resume - base) if resume < end else -1
         tail = hay[-needle.reach :]
+
+
+LOOKED_AT = 50
+"""The most messages in which an id is looked up."""
+LONGEST = 1_000_000
+"""The source of a message of more bytes is not read for the id of an item."""
+
+
+def messages_with_id(chain: StoredChain, id: str, most: int) -> list[int]:
+    """Return the indexes of messages with this id (of a call, a result or an item of the API), at most so many, in order."""
+    near = list(islice(candidates(chain, Needle(id, case_sensitive=True), -1), LOOKED_AT))
+    rows = chain.rows_at(near)
+    found = [index for index, row in zip(near, rows, strict=True) if id in {ref.id for ref in (*row.shape.calls, *row.shape.results)}]
+    others = [(index, row) for index, row in zip(near, rows, strict=True) if index not in found and stored_bytes(row.source) <= LONGEST]
+    sources = chain.bodies.sources([row for _, row in others])
+    found += [
+        index for (index, _), source in zip(others, sources, strict=True) if any(f'"{id}"' in fragment.text for fragment in source)
+    ]
+    return sorted(found)[:most]

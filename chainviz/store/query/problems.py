@@ -8,7 +8,7 @@ from itertools import islice
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem, Severity
-from chainviz.core.providers.rules.section_rules import Mark
+from chainviz.core.providers.rules import Mark
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.outline.measures import OPENING, Counts, Measure, add_counts
 from chainviz.store.outline.reader import OutlineReader
@@ -18,8 +18,8 @@ from chainviz.store.query.windows import row_problems
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which problems: None takes all; provider "" is the tree itself."""
+class ProblemFilter:
+    """A filter of problems: None accepts all, and provider "" means the problems of the tree itself."""
 
     provider: str | None = None
     severity: Severity | None = None
@@ -32,7 +32,7 @@ class Wanted:
         return self.counts(problem.provider) and self.severity in (None, problem.severity)
 
     def number(self, counts: Counts, several: bool) -> int:
-        """How many fit; the opening's problem is one only where there are several sections."""
+        """Count the problems that match; the opening's counts only if there are several sections."""
         found = 0
         for key, numbers in counts.items():
             if self.counts(key) and (several or key != OPENING):
@@ -40,7 +40,7 @@ class Wanted:
         return found
 
 
-ALL = Wanted()
+ALL = ProblemFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class ProblemPage:
     total: int
 
 
-def problems(chain: StoredChain, start: Path | None = None, count: int = 50, wanted: Wanted = ALL) -> ProblemPage:
-    """At least `count` problems from the row of `start` on, as far as there are so many; rows are not torn apart."""
+def problems(chain: StoredChain, start: Path | None = None, count: int = 50, wanted: ProblemFilter = ALL) -> ProblemPage:
+    """Return at least `count` problems from the row of `start` on, if there are so many; a row's problems stay together."""
     outline = chain.outline
     found: list[Problem] = []
     following: Path | None = None
@@ -67,14 +67,14 @@ def problems(chain: StoredChain, start: Path | None = None, count: int = 50, wan
     return ProblemPage(tuple(found), following, total)
 
 
-def problems_of(chain: StoredChain, path: Path, wanted: Wanted = ALL) -> list[Problem]:
-    """Those of one row."""
+def problems_of(chain: StoredChain, path: Path, wanted: ProblemFilter = ALL) -> list[Problem]:
+    """Return the problems of one row."""
     row = path.node
     chain.span(row)
     return [problem for problem in problems(chain, row, 1, wanted).problems if problem.path.node == row]
 
 
-def next_problem(chain: StoredChain, path: Path | None, wanted: Wanted = ALL) -> Problem | None:
+def next_problem(chain: StoredChain, path: Path | None, wanted: ProblemFilter = ALL) -> Problem | None:
     """The first problem in a row after that of `path` (None: from the top)."""
     outline = chain.outline
     first = 0 if path is None else _row_of(outline, path) + (path.pair is not None)
@@ -83,7 +83,7 @@ def next_problem(chain: StoredChain, path: Path | None, wanted: Wanted = ALL) ->
     return None
 
 
-def previous_problem(chain: StoredChain, path: Path, wanted: Wanted = ALL) -> Problem | None:
+def previous_problem(chain: StoredChain, path: Path, wanted: ProblemFilter = ALL) -> Problem | None:
     """The first problem of the nearest row before that of `path`."""
     for _, found in islice(_rows_with(chain, _row_of(chain.outline, path) - 1, wanted, step=-1), 1):
         return found[0]
@@ -97,7 +97,7 @@ def _row_of(outline: OutlineReader, path: Path | None) -> int:
     return section.before.rows if path.pair is None else section.row_of(path)
 
 
-def _rows_with(chain: StoredChain, first: int, wanted: Wanted, step: int = 1) -> Iterator[tuple[Path, list[Problem]]]:
+def _rows_with(chain: StoredChain, first: int, wanted: ProblemFilter, step: int = 1) -> Iterator[tuple[Path, list[Problem]]]:
     outline = chain.outline
     listing, rows = outline.listing, _Rows(chain, wanted)
     indexes = range(len(listing.rows))
@@ -115,7 +115,7 @@ def _rows_with(chain: StoredChain, first: int, wanted: Wanted, step: int = 1) ->
 class _Rows:
     """The wanted problems of rows."""
 
-    def __init__(self, chain: StoredChain, wanted: Wanted) -> None:
+    def __init__(self, chain: StoredChain, wanted: ProblemFilter) -> None:
         self._outline = chain.outline
         self._wanted = wanted
         self._several = chain.outline.listing.section_count > 1

@@ -1,21 +1,79 @@
-"""What a state of a stored chain would hold, measured by its outline: a page costs the same for a long chain as for a short one."""
+"""The messages that a state of a stored chain would contain, measured by its outline: a page costs the same for a long
+chain as for a short one."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from chainviz.core.chain.messages import SYSTEM, Fragment
 from chainviz.core.state.export import is_state_format
+from chainviz.core.state.processed_length import is_shared
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of, read_batches, read_rows, total_size
 from chainviz.store.content.pieces import Piece, cut
 from chainviz.store.content.spans import SourceSpan, unpack_spans
+from chainviz.store.models import Run
 from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.outline.rows import Kind
-from chainviz.store.query.seen_messages import seen_messages_in
+
+LONG = 64
+"""Messages of a stretch that is not read one by one."""
+
+
+def seen_messages_in(pieces: Sequence[Piece], processed_length: int) -> int:
+    """Count the messages that a provider has seen, like core's `seen_messages`, from their places in the store."""
+    imports = Run.objects.filter(pk__in={piece.run for piece in pieces}, kind=Run.IMPORT)
+    counter = _Counter(processed_length)
+    imported = set(imports.values_list("pk", flat=True))
+    for piece in pieces:
+        is_long = piece.run in imported and piece.length > LONG
+        if not (counter.take_import(piece) if is_long else counter.take(piece)):
+            return counter.seen
+    return counter.seen + max(0, processed_length - counter.count)
+
+
+class _Counter:
+    """Takes pieces in chain order until the messages that the model has seen end."""
+
+    def __init__(self, processed_length: int) -> None:
+        self.seen = self.count = 0
+        self._limit = processed_length
+        self._last: SourceSpan | None = None
+
+    def take(self, piece: Piece) -> bool:
+        """Returns whether all messages of the piece are seen."""
+        for row in read_rows([piece]):
+            for span in unpack_spans(row.source):
+                self.count += not self._is_shared(span)
+                self._last = span
+            if self.count > self._limit:
+                return False
+            self.seen += 1
+        return True
+
+    def take_import(self, piece: Piece) -> bool:
+        """Take a piece of an import, in which the messages of the provider are numbered in order."""
+        first, last = _span(piece, 0), _span(piece, piece.length - 1)
+        before = self.count - self._is_shared(first)
+        self.count = before + last.ordinal - first.ordinal + 1
+        self._last = last
+        end = first.ordinal + self._limit - before
+        taken = bisect_left(range(piece.length), end, key=lambda place: _span(piece, place).ordinal)
+        self.seen += taken
+        return taken == piece.length
+
+    def _is_shared(self, span: SourceSpan) -> bool:
+        return self._last is not None and is_shared(span, self._last)
+
+
+def _span(piece: Piece, place: int) -> SourceSpan:
+    (row,) = read_rows([Piece(piece.run, piece.start + place, 1)])
+    return unpack_spans(row.source)[0]
+
 
 LOOKED_AT = 16
 """Blocks of rows in which system messages are looked for, from the end."""
@@ -61,8 +119,8 @@ class StatePart:
         return outline.measure_between(0, row).size + total_size(outline.pieces(start, place))
 
     @cached_property
-    def answered(self) -> int:
-        """How many of them there are up to the last AI message, with it: what the last call gave."""
+    def count_to_last_answer(self) -> int:
+        """The number of stored messages up to and including the last AI message, the result of the last call."""
         outline = self.chain.outline
         for index in range(len(outline.listing.rows) - 1, -1, -1):
             block = outline.row_block(index)
@@ -78,11 +136,11 @@ class StatePart:
             yield from self.chain.bodies.sources(batch)
 
     def origins(self) -> Iterator[list[SourceSpan]]:
-        """The same without the texts."""
+        """Yield the spans of each message without reading its texts."""
         return (unpack_spans(row.source) for row in read_rows(self._pieces))
 
     def seen_messages(self, processed_length: int) -> int:
-        """How many messages hold the first ones of the provider, which may be several each."""
+        """Return the number of messages that contain the first ones of the provider, which may be several each."""
         return seen_messages_in(self._pieces, processed_length)
 
     @property

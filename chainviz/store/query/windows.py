@@ -6,20 +6,21 @@ kind besides those in which folded runs begin and end. Closed sections are passe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain as chained
-from typing import Literal
+from itertools import islice
+from typing import Literal, NamedTuple
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import PairType
-from chainviz.core.usage.recorded_times import NO_TIMES, Times
+from chainviz.core.usage.times import NO_TIMES, Times
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.cache import visible_problems
-from chainviz.store.outline.measures import OPENING, Counts, Measure, add_counts
+from chainviz.store.outline.measures import OPENING, Counts, add_counts, subtract_counts
 from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
 from chainviz.store.outline.rows import Kind, unpack_problem
 from chainviz.store.outline.rules.section_rules import SectionRules, counted
@@ -29,17 +30,16 @@ SHOWN = 2
 """Messages of a pair whose shapes a closed row may show."""
 MOST = 500
 """Rows a window has at most."""
-LONG = 60
-"""Pairs of a section that are never folded into a run."""
+FEWEST = 3
+"""Pairs of a section whose run is folded: a run of one pair would save no row."""
 MOST_SECTIONS = 512
-"""In a chain of more sections no runs are folded: how many rows lie above a window could not be counted at the same cost."""
+"""In a chain of more sections the rows above a window are estimated: to count them would cost more in a longer chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """Which sections are open, all or none of them, with exceptions; and whether their long runs of pairs are folded.
-
-    A run is all pairs of a long section but the last: what came between the request and the answer. Folded it is one row.
+    """The sections that are open (all or none, with exceptions), and whether their runs of pairs are folded.
+    A run is all pairs of a section but the last: those between the request and the answer. Folded it is one row.
     """
 
     open: bool = True
@@ -85,6 +85,8 @@ class WindowRow:
     """Recorded tokens by model."""
     times: Times = NO_TIMES
     """Its time, where one is recorded."""
+    tools: Mapping[str, int] = field(default_factory=dict)
+    """Of a run: how often it calls each tool, or 0 where these are too many to count (SectionRow.tools)."""
     shapes: tuple[StoredShape, ...] = ()
     """Its first messages, without bodies."""
 
@@ -108,7 +110,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A row to be shown: a section itself, one of its rows by number, or its folded run, which begins with that row."""
+    """A row to display: a section itself, one of its rows by number, or its folded run, which begins with that row."""
 
     section: SectionPlace
     row: int | None = None
@@ -132,24 +134,52 @@ def window(
 
 
 def window_around(chain: StoredChain, start: Path | None, above: int, below: int, folds: Folds = ALL_OPEN) -> Window:
-    """So many rows before `start`, and so many from it on."""
+    """Read `above` rows before `start`, and `below` rows from it on."""
+    return _read_windows(chain, [_spots(chain, start, above, below, folds)])[0]
+
+
+def window_and_list(chain: StoredChain, start: Path, counts: tuple[int, int, int], folds: Folds) -> tuple[Window, Window]:
+    """Read a window and, if it has folded runs, a list of rows without folds from its first row on, in the same query.
+    `counts`: rows before `start`, rows from it on, rows of the list.
+    """
+    above, below, listed = counts
+    folded = _spots(chain, start, above, below, folds)
+    if not any(spot.run for spot in folded.spots):
+        found = _read_windows(chain, [folded])[0]
+        return found, found
+    both = _read_windows(chain, [folded, _spots(chain, folded.spots[0].path, 0, listed, ALL_OPEN)])
+    return both[0], both[1]
+
+
+class _Spots(NamedTuple):
+    spots: list[_Spot]
+    folds: Folds
+    up: Path | None
+    down: Path | None
+
+
+def _spots(chain: StoredChain, start: Path | None, above: int, below: int, folds: Folds) -> _Spots:
     outline = chain.outline
-    total = outline.listing.total.messages
     if not outline.listing.section_count:
-        return Window((), None, None, total)
+        return _Spots([], folds, None, None)
     place = _clamp(outline, start, folds)
-    before = _take(_upward(outline, place, folds, above + 1), above + 1)
-    after = _take(_downward(outline, place, folds, below + 1), below + 1)
-    shown = [*before[:above][::-1], *after[:below]]
-    up = shown[0].path if before[above:] else None
-    down = after[below].path if after[below:] else None
-    return Window(_rows(chain, shown, folds), up, down, total)
+    before = list(islice(_upward(outline, place, folds, above + 1), above + 1))
+    after = list(islice(_downward(outline, place, folds, below + 1), below + 1))
+    spots = [*before[:above][::-1], *after[:below]]
+    return _Spots(spots, folds, spots[0].path if before[above:] else None, after[below].path if after[below:] else None)
+
+
+def _read_windows(chain: StoredChain, wanted: Sequence[_Spots]) -> list[Window]:
+    total = chain.outline.listing.total.messages
+    read = [_Reading(chain, each.spots) for each in wanted]
+    chain.read([piece for each in read for piece in each.pieces])
+    return [Window(_rows(chain, each, one.folds), one.up, one.down, total) for one, each in zip(wanted, read, strict=True)]
 
 
 def run_of(outline: OutlineReader, section: SectionPlace, folds: Folds) -> range:
-    """The rows of an open section that are shown as one, counted in the whole chain; empty where none are."""
+    """Return the rows of an open section that are folded into one, counted in the whole chain; empty if none are."""
     measure = section.measure
-    if not folds.runs_folded or measure.pairs <= LONG or outline.listing.section_count > MOST_SECTIONS:
+    if not folds.runs_folded or measure.pairs < FEWEST:
         return range(0)
     if any(path.section == section.number and 0 < (path.pair or 0) < measure.pairs for path in folds.shown):
         return range(0)
@@ -158,20 +188,14 @@ def run_of(outline: OutlineReader, section: SectionPlace, folds: Folds) -> range
 
 
 def folded_rows(outline: OutlineReader, folds: Folds, stop: int) -> int:
-    """How many rows the folded runs of the sections before `stop` save."""
-    if not folds.runs_folded or outline.listing.section_count > MOST_SECTIONS:
+    """Count the rows that the folded runs of the sections before `stop` save; an estimate if there are many sections."""
+    if not folds.runs_folded:
         return 0
+    if stop > MOST_SECTIONS:
+        pairs = (outline.section(stop).before if stop <= outline.listing.section_count else outline.listing.total).pairs
+        return max(0, pairs - (FEWEST - 1) * (stop - 1)) if folds.open else 0
     runs = (run_of(outline, each, folds) for each in outline.sections(1, stop) if folds.is_open(each.number))
     return sum(len(run) - 1 for run in runs if run)
-
-
-def _take(spots: Iterator[_Spot], count: int) -> list[_Spot]:
-    taken: list[_Spot] = []
-    for spot in spots:
-        taken.append(spot)
-        if len(taken) == count:
-            break
-    return taken
 
 
 def _clamp(outline: OutlineReader, start: Path | None, folds: Folds) -> Path:
@@ -185,8 +209,9 @@ def _clamp(outline: OutlineReader, start: Path | None, folds: Folds) -> Path:
     return section.path_of(run.start if row in run else row)
 
 
-def _shown(run: range, low: int, stop: int) -> tuple[range, range]:
-    """Those of the rows `low:stop` that have a row of their own, up to the run's first and behind the run."""
+def _single_rows(run: range, low: int, stop: int) -> tuple[range, range]:
+    """Return the rows of `low:stop` that are displayed one by one: those up to the first of the run, and those behind
+    the run."""
     return (range(low, min(stop, run.start + 1)), range(max(low, run.stop), stop)) if run else (range(low, stop), range(0))
 
 
@@ -199,7 +224,7 @@ def _downward(outline: OutlineReader, start: Path, folds: Folds, count: int) -> 
         if folds.is_open(section.number):
             first = section.row_of(start) if begins_here else section.before.rows
             run = run_of(outline, section, folds)
-            for row in chained(*_shown(run, first, section.before.rows + section.measure.rows)):
+            for row in chained(*_single_rows(run, first, section.before.rows + section.measure.rows)):
                 yield _Spot(section, row, run if row in run else range(0))
 
 
@@ -212,34 +237,44 @@ def _upward(outline: OutlineReader, start: Path, folds: Folds, count: int) -> It
         if folds.is_open(section.number):
             stop = section.row_of(start) if begins_here else section.before.rows + section.measure.rows
             run = run_of(outline, section, folds)
-            above, below = _shown(run, section.before.rows, stop)
+            above, below = _single_rows(run, section.before.rows, stop)
             for row in chained(reversed(below), reversed(above)):
                 yield _Spot(section, row, run if row in run else range(0))
         yield _Spot(section)
 
 
-def _rows(chain: StoredChain, spots: list[_Spot], folds: Folds) -> tuple[WindowRow, ...]:
-    outline = chain.outline
-    # the block that a run ends in comes with the others: its sum is then made without a query
-    places = outline.rows(row for spot in spots if spot.row is not None for row in (spot.row, *spot.run[-1:]))
-    wanted = [_first_pieces(spot, places) for spot in spots]
-    # pages show the section's own row above a window that begins in the middle of it: no query of its own for that
-    ahead = [spots[0].section.section.first] if len(spots) > 1 else []
-    rows = iter(chain.read([*ahead, *(piece for pieces in wanted for piece in pieces)])[len(ahead) :])
+class _Reading:
+    """The blocks, places and pieces from which the rows of a window are made."""
+
+    def __init__(self, chain: StoredChain, spots: list[_Spot]) -> None:
+        self.spots = spots
+        # the blocks in which the section of a run begins and ends come with the others
+        ends = (row for spot in spots if spot.run for row in (spot.section.before.rows, spot.run.stop))
+        self.places = chain.outline.rows((*(spot.row for spot in spots if spot.row is not None), *ends))
+        self.wanted = [_first_pieces(spot, self.places) for spot in spots]
+        # pages show the section's own row above a window that begins in the middle of it: no query of its own for that
+        ahead = [spots[0].section.section.first] if len(spots) > 1 else []
+        self.pieces = [*ahead, *(piece for pieces in self.wanted for piece in pieces)]
+
+
+def _rows(chain: StoredChain, reading: _Reading, folds: Folds) -> tuple[WindowRow, ...]:
+    outline, places = chain.outline, reading.places
     sections = outline.listing.section_count
     by_section = SectionRules(outline, chain.format)
     shown = []
-    for spot, pieces in zip(spots, wanted, strict=True):
-        shapes = tuple(next(rows).shape for piece in pieces for _ in range(piece.length))
+    for spot, pieces in zip(reading.spots, reading.wanted, strict=True):
+        shapes = tuple(row.shape for row in chain.read(pieces))
         if spot.row is None:
             row = _section_row(spot.section, shapes, folds, sections)
             shown.append(replace(row, counts=add_counts(row.counts, by_section.counts(spot.section))))
         elif spot.run:
-            shown.append(_run_row(spot, places[spot.row].start, outline.measure_between(spot.run.start, spot.run.stop), sections))
+            shown.append(_run_row(spot, outline, places))
         else:
             row = _row(spot.path, places[spot.row], shapes, sections)
             found = tuple(by_section.of_row(spot.section, spot.row, places[spot.row]))
-            shown.append(replace(row, counts=add_counts(row.counts, counted(found)), problems=(*row.problems, *found)))
+            if found:
+                row = replace(row, counts=add_counts(row.counts, counted(found)), problems=(*row.problems, *found))
+            shown.append(row)
     return tuple(shown)
 
 
@@ -272,20 +307,24 @@ def _section_row(place: SectionPlace, shapes: tuple[StoredShape, ...], folds: Fo
     )
 
 
-def _run_row(spot: _Spot, start: int, measure: Measure, sections: int) -> WindowRow:
+def _run_row(spot: _Spot, outline: OutlineReader, places: dict[int, RowPlace]) -> WindowRow:
+    """What its section has besides its header and its last pair."""
+    section, last = spot.section.measure, places[spot.run.stop].row
+    header = outline.measure_between(spot.section.before.rows, spot.run.start)
+    others = add_counts(header.problems, last.measure.problems)
+    tools = {name: calls - last.tools.get(name, 0) if calls else 0 for name, calls in spot.section.section.tools.items()}
     return WindowRow(
         "run",
         spot.path,
-        start,
-        measure.messages,
-        measure.size,
-        visible_problems(measure, sections),
-        valid=not measure.invalid,
+        places[spot.run.start].start,
+        section.messages - header.messages - last.messages,
+        section.size - header.size - last.size,
+        visible_problems(section._replace(problems=subtract_counts(section.problems, others)), outline.listing.section_count),
+        valid=section.invalid == (not last.valid),
         is_open=False,
-        pairs=measure.pairs,
-        invalid=measure.invalid,
-        usage=measure.usage,
-        times=measure.times,
+        pairs=len(spot.run),
+        invalid=section.invalid - (not last.valid),
+        tools={name: calls for name, calls in tools.items() if calls or not spot.section.section.tools[name]},
     )
 
 

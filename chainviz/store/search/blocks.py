@@ -54,7 +54,7 @@ def _is_embedded(part: Part) -> bool:
 
 
 def blocks_of(pieces: Iterable[Piece]) -> Iterator[list[Block]]:
-    """Yields groups of blocks that hold whole messages. A long message has many blocks, some short ones share one."""
+    """Yield groups of blocks with whole messages. A long message has many blocks, some short ones share one."""
     waiting: list[PlacedMessage] = []
     held: list[str] = []
     for placed in read_placed(pieces):
@@ -93,8 +93,8 @@ def _message_words(message: Message) -> list[str]:
 
 
 def _cut(piece: Piece, words: list[str]) -> Iterator[Block]:
-    """Blocks that overlap by a phrase, so that none is torn apart. Without words there is one all the same: it says that
-    the messages were read."""
+    """Yield blocks that overlap by a phrase, so that none is cut apart. Without words there is still one: it records
+    that the messages were read."""
     start = 0
     while True:
         end = min(start + MOST_WORDS, len(words))

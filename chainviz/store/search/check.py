@@ -1,4 +1,4 @@
-"""Checks the search index: that it holds every message of the chains it says it holds, with the words they have."""
+"""Check that the search index contains every message of the chains that it covers, with their words."""
 
 from __future__ import annotations
 

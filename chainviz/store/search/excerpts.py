@@ -1,4 +1,4 @@
-"""Where phrases stand in a text, and the words around them."""
+"""Find phrases in a text, and cut out the words around them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _pattern(phrase: Phrase) -> str:
 
 
 def excerpt(text: str, pattern: re.Pattern[str]) -> Excerpt | None:
-    """The first place of a phrase with what is around it; None where there is none. Escapes of JSON are shown as meant."""
+    """Return the first place of a phrase with the words around it, or None. Escapes of JSON are decoded."""
     for source in dict.fromkeys((meant(text), text)):
         for start in range(0, max(1, len(source)), AT_ONCE - OVERLAP):
             some = source[start : start + AT_ONCE]
@@ -66,13 +66,13 @@ def _around(text: str, begin: int, stop: int, pattern: re.Pattern[str]) -> Excer
 
 
 def _whole_words(text: str, at: int, begin: int) -> int:
-    """Where the first whole word between the two begins; `at` where no white space ends the cut one."""
+    """Return the first start of a whole word between the two; `at` if no white space ends the cut one."""
     cut = at and not text[at - 1].isspace() and re.compile(r"\S+\s+").match(text, at, begin)
     return cut.end() if cut else at
 
 
 def _with_places(text: str) -> tuple[str, Sequence[int]]:
-    """The folded text, and which letter of the text each of its letters comes from."""
+    """Return the folded text, and for each of its letters the index of the letter in the text."""
     plain = folded(text)
     if len(plain) == len(text):
         return plain, range(len(text) + 1)

@@ -90,7 +90,7 @@ def empty(table: str) -> None:
 
 
 def condition(phrase: Sequence[str], *, is_prefix: bool) -> str:
-    """What is asked of the words, for SQLite's MATCH or for PostgreSQL's @@."""
+    """Return the condition on the words, for SQLite's MATCH or for PostgreSQL's @@."""
     if connection.vendor == "sqlite":
         return f'"{" ".join(phrase)}"{" *" if is_prefix else ""}'
     asked = [f"'{word}'" for word in phrase]

@@ -1,4 +1,5 @@
-"""Brings the index of a chain to its newest version, and takes chains out. What two versions share stays as it is."""
+"""Update the index of a chain to its newest version, and remove chains from it. What two versions share is not written
+again."""
 
 from __future__ import annotations
 

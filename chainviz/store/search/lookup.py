@@ -36,8 +36,7 @@ class FoundBlock(NamedTuple):
 
 
 def histories_with(phrase: Phrase, among: Set[int]) -> set[int]:
-    """Those of these chains that have the phrase. One that is indexed for the first time may be missing until its index is
-    complete."""
+    """Return the chains among these that contain the phrase. A chain may be missing until its first index is complete."""
     if not among:
         return set()
     if connection.vendor == "sqlite":
@@ -68,7 +67,7 @@ def _in_index(phrases: Iterable[Phrase], among: Set[int]) -> set[int]:
 def _with_one_block(phrase: Phrase, among: Set[int]) -> set[int]:
     """Chain by chain, so that the first block that has it ends the search of a chain."""
     found = "SELECT 1 FROM store_searchblock b WHERE b.history_id = h.id AND b.words @@ %s::tsquery"
-    return _histories(f"SELECT h.id FROM unnest(%s::bigint[]) AS h (id) WHERE EXISTS ({found})", list(among), _asked(phrase))
+    return _histories(f"SELECT h.id FROM unnest(%s::bigint[]) AS h (id) WHERE EXISTS ({found})", list(among), _condition(phrase))
 
 
 def _in_tables(phrase: Phrase, among: Set[int]) -> set[int]:
@@ -80,7 +79,7 @@ def _in_tables(phrase: Phrase, among: Set[int]) -> set[int]:
 
 
 def _long(histories: Set[int]) -> set[int]:
-    """Those with blocks that are not among the first."""
+    """Return the chains that have blocks other than the first."""
     others = SearchBlock.objects.filter(history=OuterRef("pk"), is_first=False)
     return set(SearchState.objects.filter(Exists(others), pk__in=histories).values_list("pk", flat=True))
 
@@ -105,12 +104,12 @@ def _rows(statement: str, *values: Any) -> list[Any]:
     return rows
 
 
-def _asked(phrase: Phrase) -> str:
+def _condition(phrase: Phrase) -> str:
     return full_text_tables.condition(phrase.words, is_prefix=phrase.is_prefix)
 
 
 def _all_of(phrases: Iterable[Phrase]) -> str:
-    return full_text_tables.all_of(map(_asked, phrases))
+    return full_text_tables.all_of(map(_condition, phrases))
 
 
 def blocks_with(phrases: Iterable[Phrase], histories: Collection[int], enough: int) -> set[FoundBlock]:

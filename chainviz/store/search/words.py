@@ -61,7 +61,7 @@ def words(text: str) -> list[str]:
 
 
 def words_as_written(text: str) -> Iterator[str]:
-    """Those that begin like an escape, as in `C:\\new`."""
+    """Yield the words that begin like an escape, as in `C:\\new`."""
     if "\\" in text:
         for found in _WRITTEN.finditer(text):
             yield from (word[:LONGEST_WORD] for word in WORD.findall(folded(found[1])))

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from chainviz.core.chain.surroundings import still_unread
 from chainviz.core.documents.document_context import DocumentContext
-from chainviz.core.documents.envelope_json import from_json
-from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Read, Span
-from chainviz.core.usage.beside import recorded_beside
-from chainviz.core.usage.recorded_times import times_beside
+from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Read, Span, from_json
+from chainviz.core.usage.beside import last_call_beside, recorded_beside
+from chainviz.core.usage.times import times_beside
 from chainviz.store.content.codec import unpack_body
+from chainviz.store.content.message_reader import pieces_of, read_shapes
 from chainviz.store.content.uploads import UploadReader
 from chainviz.store.models import Run, Snapshot, Template, Upload
 from chainviz.store.outline.measures import Charts
@@ -20,7 +21,10 @@ NEAR = 1 << 16
 
 
 def envelope_of(snapshot: Snapshot) -> Envelope:
-    return _envelope(snapshot.template)
+    envelope = _envelope(snapshot.template)
+    if not envelope.unread or not snapshot.operation:
+        return envelope
+    return replace(envelope, unread=still_unread(envelope.unread, lambda: {shape.role for shape in read_shapes(pieces_of(snapshot))}))
 
 
 def _envelope(template: Template | None) -> Envelope:
@@ -39,7 +43,7 @@ def shell_reader(snapshot: Snapshot) -> Read:
 
 
 def context_of(snapshot: Snapshot) -> DocumentContext:
-    """Returns what surrounds the messages of a snapshot; empty where no document holds them."""
+    """Return the surroundings of a snapshot's messages; empty if no document contains them."""
     template = snapshot.template
     is_of_upload = template is not None and not template.shell
     return DocumentContext(envelope_of(snapshot), shell_reader(snapshot), is_of_upload)
@@ -51,22 +55,24 @@ def uploaded_state(snapshot: Snapshot) -> Snapshot:
     Returns the snapshot itself where no ancestor came from a file, as in a branch of a changed version."""
     if not snapshot.operation:
         return snapshot
-    rows = Snapshot.objects.filter(history=snapshot.history_id).values_list("pk", "parent", "operation")
+    rows = Snapshot.objects.filter(history=snapshot.history_id, pk__lt=snapshot.pk).values_list("pk", "parent", "operation")
     ancestors = {key: (parent, operation) for key, parent, operation in rows}
-    key: int | None = snapshot.pk
+    key = snapshot.parent_id
     while key is not None and key in ancestors:
         parent, operation = ancestors[key]
         if not operation:
-            return Snapshot.objects.get(pk=key)
+            return Snapshot.objects.select_related("outline").get(pk=key)
         key = parent
     return snapshot
 
 
 def note_beside(snapshot: Snapshot, charts: Charts) -> None:
-    """Notes the tokens and the times that the document records beside its messages."""
+    """Note the tokens, the last call and the times that the document records beside its messages."""
     context = context_of(snapshot)
     charts.beside = {model: list(usage) for model, usage in recorded_beside(context).items()}
     charts.times = times_beside(context)
+    call = last_call_beside(context)
+    charts.last_call = (*call.usage, call.window or 0) if call else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +87,13 @@ class DocumentPlace:
 
     @property
     def is_part(self) -> bool:
-        """Whether the file holds more than this chain's own document."""
+        """Whether the file contains more than this chain's own document."""
         # a byte order mark and a last line end do not count
         return self.document.end - self.document.start < self.upload.length - 4
 
 
 def place_of(snapshot: Snapshot) -> DocumentPlace | None:
-    """Returns None where no upload holds the chain, as for a copy of one that had moved already."""
+    """Return the place in the upload, or None if no upload contains the chain, as for a copy of one that was converted."""
     if snapshot.template is None:
         return None
     template = snapshot.template if _is_of_upload(snapshot.template) else _imported(snapshot)

@@ -2,32 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 
 from chainviz.core import formats
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.surroundings import Rewrite
-from chainviz.core.dialects.attachments import filled_in
 from chainviz.core.documents.assemble import Source, Untouched, assemble, whole_file
 from chainviz.core.documents.document_context import DocumentContext
-from chainviz.core.documents.units import EMPTY_ENVELOPE, Span
+from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Read, Span
 from chainviz.core.documents.written_file import written
 from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.conversion import sources_in
 from chainviz.core.formats.crossing import Route
+from chainviz.core.formats.traces.inspect_log import filled_in
 from chainviz.core.load import document_in
 from chainviz.core.operations.convert.call_ids import NewIds, accepted_ids, ids_of, renamed
 from chainviz.core.operations.convert.request import new_request
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.content.message_reader import BodyReader, messages_of, pieces_of, read_batches
+from chainviz.store.content.message_reader import BodyReader, messages_of, pieces_of, read_batches, read_rows
 from chainviz.store.content.pieces import Piece
+from chainviz.store.content.runs import unpack_starts
+from chainviz.store.content.spans import SourceSpan, decode, unpack_spans
 from chainviz.store.content.uploads import UploadReader
-from chainviz.store.models import Snapshot, Upload
+from chainviz.store.models import Body, Snapshot, Upload
 from chainviz.store.transfer.document_context import DocumentPlace, context_of, envelope_of
-from chainviz.store.transfer.untouched_ranges import UntouchedRanges
+
+SHORTEST = 100
+"""Messages; a shorter range is read as quickly one by one."""
+
+
+class UntouchedRanges:
+    """The unchanged ranges of the import from which a snapshot comes; none if the document around the messages was
+    rewritten.
+
+    Long ones are exported as bytes of the upload, without reading their messages.
+    """
+
+    def __init__(self, snapshot: Snapshot, envelope: Envelope, read: Read) -> None:
+        self._read = read
+        self.run = 0
+        self._starts: list[int] = []
+        self._owners: list[int] = []
+        self._cuts: list[int] = []
+        """Indexes among the starts at which no message lies on both sides."""
+        self._behind: list[int] = []
+        """The first message behind each of them."""
+        template = snapshot.template
+        if template is None or envelope.single or envelope.lists or not _is_import(template.pk):
+            return
+        self.run = template.pk
+        content = envelope.content
+        found = sorted(zip(*unpack_starts(template.starts), strict=True))
+        inside = [(start, owner) for start, owner in found if content.start <= start <= content.end]
+        self._starts = [start for start, _ in inside]
+        self._owners = [owner for _, owner in inside]
+        self._cuts, self._behind = _cuts(self._starts, self._owners)
+
+    def parts(self, piece: Piece) -> Iterator[Piece | Untouched]:
+        """Yields the piece with a range of bytes for as much of it as possible."""
+        run, start, end = piece.run, piece.start, piece.start + piece.length
+        first, last = bisect_left(self._behind, start), bisect_right(self._behind, end) - 1
+        if run != self.run or first >= last or self._behind[last] - self._behind[first] < SHORTEST:
+            yield piece
+            return
+        head, tail = self._behind[first], self._behind[last]
+        if head > start:
+            yield Piece(run, start, head - start)
+        yield self._untouched(self._span(self._cuts[first]), self._span(self._cuts[last] - 1))
+        if end > tail:
+            yield Piece(run, tail, end - tail)
+
+    def _untouched(self, first: SourceSpan, last: SourceSpan) -> Untouched:
+        lead = decode(self._read(first.start - first.lead, first.start))
+        return Untouched(first.ordinal, last.ordinal, lead, first.start, last.start + last.length)
+
+    def _span(self, index: int) -> SourceSpan:
+        row = next(read_rows([Piece(self.run, self._owners[index], 1)]))
+        return next(span for span in unpack_spans(row.source) if span.start == self._starts[index])
+
+
+def _is_import(run: int) -> bool:
+    """Whether an import wrote the run: a copy points into the upload too, but not at everything between its messages."""
+    was_imported = Snapshot.objects.filter(template=run, parent=None, operation="").exists()
+    return was_imported and not Body.objects.filter(run=run).exists()
+
+
+def _cuts(starts: Sequence[int], owners: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Returns the indexes at which all owners before are lower than all behind and another unit begins; and the lowest owner
+    behind each."""
+    highest = accumulate(owners, max)
+    lowest = [*accumulate(reversed(owners), min, initial=max(owners, default=-1) + 1)][::-1]
+    inner = zip(range(1, len(starts)), highest, lowest[1:], pairwise(starts), strict=False)
+    cuts = [0, *(at for at, before, behind, (one, other) in inner if before < behind and one != other), len(starts)]
+    return cuts, [lowest[cut] for cut in cuts]
+
 
 MOST_AROUND = 8_000_000
 """Bytes around the messages from which tools and settings are read."""
@@ -51,19 +123,21 @@ def export_utf8(snapshot: Snapshot, around: DocumentContext | None = None) -> It
     return assemble(envelope, sources_of(snapshot, ranges), read, form)
 
 
-def export_in(snapshot: Snapshot, format: Format) -> Iterator[bytes]:
-    """Yields the chain as a new document of a format, as the operation Convert writes it."""
+def export_in(snapshot: Snapshot, format: Format, *, is_line: bool = False) -> Iterator[bytes]:
+    """Yields the chain as a new document of a format, as the operation Convert writes it. `is_line`: as one line of a file
+    for fine-tuning."""
     chain = StoredChain(snapshot)
-    document, _ = request_in(chain, format)
+    document, _ = request_in(chain, format, is_line=is_line)
     messages = messages_in(chain, accepted_ids(chain.tree, ids_of(format)))
     return document_in(format, messages, formats.get_format(snapshot.format), document)
 
 
-def request_in(chain: StoredChain, format: Format) -> tuple[str, tuple[str, ...]]:
-    """Returns the document into which the messages are written, with tools and settings, and what is not in it, in sentences."""
-    if chain.surroundings.size > MOST_AROUND:
+def request_in(chain: StoredChain, format: Format, *, is_line: bool = False) -> tuple[str, tuple[str, ...]]:
+    """Return the document into which the messages are written, with tools and settings, and sentences about what is
+    left out."""
+    if chain.surroundings.size > MOST_AROUND and not is_line:
         return "", ("Fields beside the messages are left out; they are too long to list.",)
-    return new_request(chain, format)
+    return new_request(chain, format, is_line=is_line)
 
 
 def messages_in(chain: StoredChain, ids: NewIds) -> Iterator[Message]:
@@ -81,8 +155,8 @@ def export_whole_file(
 def in_its_place(
     snapshot: Snapshot, place: DocumentPlace, format: Format | None = None, rewrite: Rewrite | None = None
 ) -> tuple[Span, Iterator[bytes]]:
-    """Returns the chain for `export_whole_file`, in its own format or another. Raises Refused where the format cannot stand
-    inside a file."""
+    """Return the chain for `export_whole_file`, in its own format or another. Raises Refused if the format cannot be
+    part of a file."""
     own = formats.get_format(snapshot.format)
     if place.is_of_upload and format in (None, own):
         around = context_of(snapshot).rewritten(rewrite) if rewrite else None

@@ -1,8 +1,9 @@
-"""A later state of a file as the next version of the chain that came from it: only what is new is written.
+"""Import a later state of a file as the next version of its chain, and write only what is new.
 
-The session of an agent grows while it runs, or is rewritten, as by a compaction. Messages that lie where they lay and say
-what they said stay those of the version before. Like a long step (history/steps.py) a version is written in short
-transactions and shows nothing until the last of them.
+The session of an agent grows while it runs, or is rewritten, as by a compaction. Messages with the same place and text
+stay
+those of the version before. Like a long step (history/steps.py) a version is written in short transactions and shows
+nothing until the last of them.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.documents.envelope_json import to_json
-from chainviz.core.documents.units import Envelope
+from chainviz.core.documents.units import Envelope, to_json
 from chainviz.core.formats.reader import read_chain
 from chainviz.store.content.codec import pack_body
 from chainviz.store.content.message_reader import pieces_of, read_rows

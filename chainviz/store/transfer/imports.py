@@ -1,7 +1,8 @@
-"""Imports a message list of a file as a chain: one run, one snapshot, version 1. Lists that hold earlier states of it become
+"""Import a message list of a file as a chain: one run, one snapshot, version 1. Lists with earlier states of it become
 the versions before, each with a run of its own.
 
-An import is written in short transactions into a history that shows nothing until the last of them makes its versions, so
+An import is written in short transactions into a history that shows nothing until the last of them makes its versions,
+so
 that others can write meanwhile (leases.py).
 """
 
@@ -15,10 +16,10 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from chainviz.core.chain.messages import Message
+from chainviz.core.counts import count_text
 from chainviz.core.documents.document_context import DocumentContext
-from chainviz.core.documents.envelope_json import to_json
 from chainviz.core.documents.source import Source
-from chainviz.core.documents.units import Envelope, FoundList, Span
+from chainviz.core.documents.units import Envelope, FoundList, Span, to_json
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.reader import read_chain
 from chainviz.core.progress import Progress, ignore_progress
@@ -93,8 +94,8 @@ def _written(messages: MessageList, run: Run, progress: Progress) -> tuple[Snaps
 
 
 def request_around(messages: MessageList) -> Request:
-    """What the document records beside the messages, before they are read. A chain that lies in several lists is judged again
-    once they are."""
+    """Read the request that the document records beside the messages, before they are read. A chain in several lists is
+    judged again after them."""
     found = messages.found
     content = Span(found.start, found.end)
     envelope = Envelope(found.region, content, found.pointer, found.lines, found.inside, single=found.single)
@@ -116,4 +117,4 @@ def _reported(reader: Iterable[Message], region: Span, progress: Progress) -> It
         place = message.source[-1].start if message.source else 0
         if place - reported >= step:
             reported = place
-            progress(min(1.0, (place - region.start) / length), f"{count:,} messages read")
+            progress(min(1.0, (place - region.start) / length), f"{count_text(count, 'message')} read")

@@ -56,7 +56,7 @@ def _renew(history: History) -> datetime | None:
 def step_batch(writing: Writing, edition: int) -> Iterator[None]:
     """Opens a transaction of a step. `edition`: of the history when its content was read."""
     with transaction.atomic():
-        now = _renew_step(writing) if held_edition(writing.run.history_id) == edition else None
+        now = _renew_step(writing) if lock_edition(writing.run.history_id) == edition else None
         if now is None:
             raise BrokenOff(STEP_BROKEN_OFF)
         yield
@@ -109,7 +109,7 @@ def clear_abandoned() -> int:
 
 
 def discard(history: History) -> None:
-    """Removes what an unfinished import wrote. Its upload stays if another chain comes from it."""
+    """Delete what an unfinished import wrote. Its upload stays if another chain comes from it."""
     for run in Run.objects.filter(history=history):
         while _remove_messages(run):
             pass
@@ -147,9 +147,10 @@ def _remove_chunks(run: Run, upload_id: int) -> bool:
 GONE = -1
 
 
-def held_edition(history: int) -> int:
-    """Returns how often values were purged from the history, or GONE where it was deleted for good. No purge changes that
-    until the transaction ends, while others write. PostgreSQL checks foreign keys, and locks for them, too late for this."""
+def lock_edition(history: int) -> int:
+    """Return the number of purges of the history, or GONE if it was deleted for good, and lock it: no purge changes it
+    until the transaction ends, while others write. PostgreSQL checks foreign keys, and locks for them, too late for
+    this."""
     table = connection.ops.quote_name(History._meta.db_table)
     share = " FOR KEY SHARE" if connection.vendor == "postgresql" else ""
     with connection.cursor() as cursor:

@@ -17,7 +17,8 @@ def for_field(text: str) -> str:
 
 
 def from_field(given: str, original: str) -> str:
-    """What the person means: `original` itself if nothing was changed, for browsers send every line break as CR LF."""
+    """Return the text that the person means: `original` itself if nothing was changed, since browsers send every line
+    break as CR LF."""
     lines = given.replace("\r\n", "\n")
     shown = for_field(original).replace("\r\n", "\n")
     if lines == shown:

@@ -8,15 +8,13 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 
 from chainviz.web.errors import wrong_method
+from chainviz.web.middleware.base import Middleware
 
 PAGE_METHODS = ("GET", "HEAD", "POST")
 
 
-class MethodPageMiddleware:
+class MethodPageMiddleware(Middleware):
     """Answer 405 for other methods of pages, which would be taken for GET; the API states its own (`takes_tokens`)."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

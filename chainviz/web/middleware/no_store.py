@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponse
 
+from chainviz.web.middleware.base import Middleware
 
-class NoStoreMiddleware:
+
+class NoStoreMiddleware(Middleware):
     """Stands behind WhiteNoise: static files may be cached."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

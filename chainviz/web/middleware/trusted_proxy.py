@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from ipaddress import ip_address
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from chainviz.web.middleware.base import Middleware
 
-class TrustedProxyMiddleware:
+
+class TrustedProxyMiddleware(Middleware):
     """The first of all: what comes behind it reads REMOTE_ADDR and the scheme."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")

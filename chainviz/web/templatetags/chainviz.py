@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
 from django import template
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.errors import PathError
+from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.formatting.text_fields import for_field
+from chainviz.web.shortcuts import WORDS as KEY_WORDS
+from chainviz.web.shortcuts import Shortcut, shortcuts_of
 
 register = template.Library()
 
@@ -16,15 +24,43 @@ register = template.Library()
 @register.simple_tag
 def icon(name: str, css_class: str = "") -> SafeString:
     """One symbol of static/icons/icons.svg; always beside a word or inside a labelled control, so hidden from readers."""
+    return _icon(name, css_class, static("icons/icons.svg"))
+
+
+@lru_cache(maxsize=512)
+def _icon(name: str, css_class: str, file: str) -> SafeString:
     classes = f"icon {css_class}".rstrip()
-    return format_html(
-        '<svg class="{}" aria-hidden="true"><use href="{}#{}"/></svg>', classes, static("icons/icons.svg"), name
+    return format_html('<svg class="{}" aria-hidden="true"><use href="{}#{}"/></svg>', classes, file, name)
+
+
+@register.simple_tag(takes_context=True)
+def key_list(context: Mapping[str, Any], page: str = "", features: str = "") -> SafeString:
+    """The keys of a page as rows of the list in the help; `features`: words for what the page has beside what the person may."""
+    present = {*context.get("may", ()), *features.split(), *(["team"] if context.get("signed_in") else [])}
+    return format_html_join(
+        "\n",
+        "<div><dt>{}</dt><dd>{}</dd></div>",
+        ((shortcut.what, format_html_join(" ", "<kbd>{}</kbd>", _key_words(shortcut))) for shortcut in shortcuts_of(page, present)),
     )
+
+
+def _key_words(shortcut: Shortcut) -> list[tuple[str]]:
+    words = (word for keys in shortcut.keys for word in keys.split())
+    return [(KEY_WORDS.get(word, word),) for word in words]
 
 
 @register.filter("bytes")
 def bytes_filter(size: int | None) -> str:
     return "" if size is None else byte_text(size)
+
+
+@register.filter
+def place(path: Path | str) -> str:
+    """The number that the explorer shows for the node of a path: 2.3 or §2. Any other text is returned unchanged."""
+    try:
+        return parse_path(str(path)).number
+    except PathError:
+        return str(path)
 
 
 @register.filter

@@ -6,7 +6,11 @@ const MOST = 100; // paths that an address may carry
 const KINDS = { result: "result", call: "arguments" }; // as Redact names them; anything else is a text
 
 const isPlain = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey && !event.altKey;
-const sizes = [[1e9, "GB"], [1e6, "MB"], [1e3, "KB"]];
+const sizes = [
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "KB"],
+];
 function bytes(size) {
   const [unit, name] = sizes.find(([unit]) => size >= unit) ?? [1, "B"];
   return `${unit > 1 ? Number((size / unit).toPrecision(3)) : size} ${name}`;
@@ -33,7 +37,8 @@ function select(chart, block) {
 /** Selects a part, or takes it out of the selection. */
 function pick(chart, part) {
   const picked = () => [...chart.querySelectorAll("[data-part][data-picked]")];
-  if (!part.hasAttribute("data-picked") && picked().length >= MOST) return announce(`At most ${MOST} parts can be selected one by one. Choose a bar for more.`);
+  if (!part.hasAttribute("data-picked") && picked().length >= MOST)
+    return announce(`At most ${MOST} parts can be selected one by one. Choose a bar for more.`);
   if (!chart.hasAttribute("data-by-hand")) for (const other of chart.querySelectorAll(".picked")) other.classList.remove("picked");
   chart.setAttribute("data-by-hand", "");
   part.toggleAttribute("data-picked");
@@ -52,9 +57,11 @@ function tell(chart, parts) {
   const redact = box.querySelector("[data-pick-redact]");
   if (!redact) return;
   redact.hidden = !parts.length;
-  redact.querySelector("[data-pick-action]").textContent = parts.length === 1 ? `Redact this ${noun}` : `Redact these ${parts.length} ${noun}`;
+  redact.querySelector("[data-pick-action]").textContent =
+    parts.length === 1 ? `Redact this ${noun}` : `Redact these ${parts.length} ${noun}`;
   const names = new Set([...kinds].map((kind) => KINDS[kind] ?? "text"));
-  redact.href = `${chart.dataset.redact}&policy=by_hand&parts=${[...names].join(",")}&paths=${parts.map((part) => part.dataset.part).join(",")}`;
+  const paths = parts.map((part) => part.dataset.part).join(",");
+  redact.href = `${chart.dataset.redact}&policy=by_hand&parts=${[...names].join(",")}&paths=${paths}`;
 }
 
 document.addEventListener("click", (event) => {
@@ -88,7 +95,8 @@ document.addEventListener("keydown", (event) => {
   const up = [...chart.querySelectorAll("[data-up]")].at(-1);
   if (event.key === "x" && block) select(chart, block);
   else if (event.key === "Backspace" && up) show(chart, up.getAttribute("href"));
-  else if (event.key === "Escape" && chart.querySelector("[data-pick-clear]")) show(chart, chart.querySelector("[data-pick-clear]").getAttribute("href"));
+  else if (event.key === "Escape" && chart.querySelector("[data-pick-clear]"))
+    show(chart, chart.querySelector("[data-pick-clear]").getAttribute("href"));
   else return;
   event.preventDefault();
   event.stopPropagation();

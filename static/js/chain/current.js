@@ -27,7 +27,7 @@ export class Current {
   place of the browser's history, which gets no new entry. */
   async go(path, { open = path !== rowOf(path), focus = true, isBack = false } = {}) {
     const row = await this.rows.show(rowOf(path));
-    if (!row) return announce(`${path} is not visible in the chain now.`), null;
+    if (!row) return (announce(`${path} is not visible in the chain now.`), null);
     if (!isBack && rowOf(path) !== this.path) history.pushState(null, "", this.#addressOf(rowOf(path)));
     this.mark(row, focus);
     const part = path !== rowOf(path) && (await this.nodes.reveal(row, path));
@@ -102,7 +102,10 @@ export class Current {
     if (!list || !this.path) return;
     for (const old of list.querySelectorAll("[aria-current]")) old.removeAttribute("aria-current");
     const link = this.outline.find(this.path);
-    if (!link) return void this.outline.replace(`around=${this.path}`).then(() => this.outline.find(this.path)?.setAttribute("aria-current", "true"));
+    if (!link)
+      return void this.outline
+        .replace(`around=${this.path}`)
+        .then(() => this.outline.find(this.path)?.setAttribute("aria-current", "true"));
     link.setAttribute("aria-current", "true");
     if (link.checkVisibility()) link.scrollIntoView({ block: "nearest" });
   }
@@ -139,10 +142,13 @@ export class Current {
   }
 
   async copy() {
-    const text = fetch(`${this.base}raw/${this.path}?as=file`).then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error("not found"))));
+    const text = fetch(`${this.base}raw/${this.path}?as=file`).then((answer) =>
+      answer.ok ? answer.text() : Promise.reject(new Error("not found")),
+    );
     try {
       // Safari wants the promise itself: waiting first would lose the click
-      if (window.ClipboardItem) await navigator.clipboard.write([new ClipboardItem({ "text/plain": text.then((all) => new Blob([all], { type: "text/plain" })) })]);
+      if (window.ClipboardItem)
+        await navigator.clipboard.write([new ClipboardItem({ "text/plain": text.then((all) => new Blob([all], { type: "text/plain" })) })]);
       else await navigator.clipboard.writeText(await text);
       announce(`Copied the source of ${this.path}.`);
     } catch {

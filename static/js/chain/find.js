@@ -72,8 +72,6 @@ export class Find {
 
   async #key(event) {
     if (event.key === "Escape" && this.word) {
-      event.preventDefault();
-      event.stopPropagation();
       this.input.value = "";
       return this.search();
     }
@@ -120,7 +118,10 @@ export class Find {
     hit.setAttribute("aria-current", "true");
     hit.scrollIntoView({ block: "nearest" });
     const isShown = await this.#show(hit.dataset.path);
-    if (isShown) announce(`Hit ${index + 1} of ${this.hits.length}${this.result.querySelector("[data-find-more]") ? " or more" : ""}, ${hit.dataset.path}`);
+    if (isShown)
+      announce(
+        `Hit ${index + 1} of ${this.hits.length}${this.result.querySelector("[data-find-more]") ? " or more" : ""}, ${hit.dataset.path}`,
+      );
   }
 
   async #show(path) {
@@ -131,7 +132,7 @@ export class Find {
     if (more && !this.#ranges(part).length) await this.nodes.more(more, { find: this.word, ...(this.case.checked && { case: 1 }) });
     this.mark();
     const range = this.#ranges(part)[0] ?? this.#ranges(row.querySelector(":scope > .node-body") ?? row)[0];
-    if (!range) return announce(`${path}: the match is not shown here, for example in an id or a name. The source has it.`), false;
+    if (!range) return (announce(`${path}: the match is not shown here, for example in an id or a name. The source has it.`), false);
     range.startContainer.parentElement.scrollIntoView({ block: "nearest" });
     return true;
   }

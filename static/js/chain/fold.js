@@ -75,7 +75,9 @@ export class Fold {
 
   query() {
     const words = { all: this.all, opened: this.#opened, closed: this.#closed, runs: this.#runs };
-    const parts = Object.entries(words).filter(([name, set]) => name === "all" || set.size).map(([name, set]) => `${name}=${[...set].join(",")}`);
+    const parts = Object.entries(words)
+      .filter(([name, set]) => name === "all" || set.size)
+      .map(([name, set]) => `${name}=${[...set].join(",")}`);
     if (this.sectionsClosed) parts.push("sections=closed");
     return parts.length ? "&" + parts.join("&") : "";
   }

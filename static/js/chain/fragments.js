@@ -13,7 +13,10 @@ async function ask(url, options) {
   }
 }
 
-const told = ({ status }) => announce(status === 404 ? "That is no longer there. Reload the page." : `That did not work (error ${status}). Reload the page and try again.`);
+const told = ({ status }) =>
+  announce(
+    status === 404 ? "That is no longer there. Reload the page." : `That did not work (error ${status}). Reload the page and try again.`,
+  );
 
 function content(text) {
   const box = document.createElement("template");
@@ -38,6 +41,6 @@ export async function wholePage(url) {
 export async function send(form, button) {
   const answer = await ask(form.action, { method: "POST", body: new FormData(form, button), headers: FRAGMENT });
   if (!answer) return null;
-  if (!answer.ok && ![409, 422].includes(answer.status)) return told(answer), null;
+  if (!answer.ok && ![409, 422].includes(answer.status)) return (told(answer), null);
   return { ok: answer.ok, content: content(answer.text) };
 }

@@ -12,18 +12,37 @@ export class Minimap {
     this.frame = svg.querySelector("[data-frame]");
     this.hits = svg.querySelector("[data-hit-ticks]");
     this.whole = svg.viewBox.baseVal.height;
-    this.blocks = [...svg.querySelectorAll("a[data-at]")].map((link) => {
+    this.blocks = [...svg.querySelectorAll("a")].map((link) => {
       const box = link.firstElementChild;
+      link.dataset.at = new URL(link.href.baseVal, document.baseURI).searchParams.get("near");
       link.setAttribute("tabindex", -1);
       return { link, at: Number(link.dataset.at), y: Number(box.getAttribute("y")), height: Number(box.getAttribute("height")) };
     });
+    const messages = Number(document.querySelector("[data-rows] [data-window]")?.dataset.messages);
+    this.blocks.forEach((block, i) => (block.end = this.blocks[i + 1]?.at ?? Math.max(block.at + 1, messages)));
     this.#stopAt(this.blocks[0]);
     svg.addEventListener("keydown", (event) => this.#step(event));
+    svg.addEventListener("click", (event) => this.#aim(event), true);
     svg.addEventListener("pointerover", (event) => (svg.parentElement.title = event.target.closest("a")?.ariaLabel ?? ""));
   }
 
-  #block(row) {
-    return this.blocks.findLast((block) => block.at <= Number(row.dataset.at)) ?? this.blocks[0];
+  #block(at) {
+    return this.blocks.findLast((block) => block.at <= at) ?? this.blocks[0];
+  }
+
+  /** Where a message lies: within a block as far down as it comes among the block's messages. */
+  #y(at) {
+    const { at: start, end, y, height } = this.#block(at);
+    return y + height * Math.min(1, (at - start) / (end - start));
+  }
+
+  /** A click with the mouse means the message at that height, not the first one of the block. */
+  #aim(event) {
+    const block = event.detail && this.blocks.find(({ link }) => link.contains(event.target));
+    if (!block) return;
+    const { top, height } = block.link.getBoundingClientRect();
+    const share = Math.min(0.99, Math.max(0, (event.clientY - top) / height));
+    block.link.dataset.at = Math.floor(block.at + share * (block.end - block.at));
   }
 
   #stopAt(block) {
@@ -44,10 +63,10 @@ export class Minimap {
   /** Frames the blocks of the rows in sight. */
   view(rows) {
     if (!rows.length || !this.blocks.length) return;
-    const [first, last] = [this.#block(rows[0]), this.#block(rows.at(-1))];
-    this.frame.setAttribute("y", first.y);
-    this.frame.setAttribute("height", Math.max(8, last.y + last.height - first.y));
-    if (!this.svg.contains(document.activeElement)) this.#stopAt(first);
+    const [top, bottom] = [this.#y(Number(rows[0].dataset.at)), this.#y(Number(rows.at(-1).dataset.at) + 1)];
+    this.frame.setAttribute("y", top);
+    this.frame.setAttribute("height", Math.max(8, bottom - top));
+    if (!this.svg.contains(document.activeElement)) this.#stopAt(this.#block(Number(rows[0].dataset.at)));
   }
 
   ticks(places) {

@@ -20,7 +20,10 @@ export class ReviewPanel {
       event.preventDefault();
       this.#mark(event.target).then(() => panel.querySelector("[data-viewed-form] button")?.focus());
     });
-    document.body.addEventListener("tick", () => this.panel && this.#isSeen && !this.#state?.contains(document.activeElement) && this.refresh());
+    document.body.addEventListener(
+      "tick",
+      () => this.panel && this.#isSeen && !this.#state?.contains(document.activeElement) && this.refresh(),
+    );
   }
 
   get #state() {
@@ -78,7 +81,8 @@ export class ReviewPanel {
 
   #sections(viewed) {
     const numbers = new Set(viewed.split(","));
-    for (const row of this.rows.list.querySelectorAll(":scope > .section-row")) row.toggleAttribute("data-viewed", numbers.has(row.dataset.path.slice(1)));
+    for (const row of this.rows.list.querySelectorAll(":scope > .section-row"))
+      row.toggleAttribute("data-viewed", numbers.has(row.dataset.path.slice(1)));
   }
 
   /** The reader is at another node. */

@@ -1,6 +1,6 @@
 /** Room for what a row is about to show: a late answer moves little then. */
 const SOON = 250; // milliseconds; browsers count what moves half a second after a click or key
-const AROUND = 60; // pixels around the texts of a node
+const AROUND = 32; // pixels around the texts of a node
 const LETTER = 300; // square pixels that a byte takes, with lines that are half full
 
 /** How high the texts of a row will be, in pixels, as far as its size in bytes tells; never much more than what is in sight. */

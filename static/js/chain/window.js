@@ -127,7 +127,7 @@ export class RowWindow {
   /** The row of `path`, fetched with its surroundings if it is not in the page. */
   async show(path) {
     const here = this.find(path);
-    if (here && !isRun(here)) return this.#busy?.abort(), here; // rows that come for the place before could push it out
+    if (here && !isRun(here)) return (this.#busy?.abort(), here); // rows that come for the place before could push it out
     this.see(path);
     await this.replace(`around=${path}`, here ? path : null);
     return this.find(path);
@@ -183,7 +183,7 @@ export class RowWindow {
     const found = await this.#fetch(`from=${edge.dataset.path}&dir=${down ? "after" : "before"}&n=${this.step}`);
     if (!found || edge.parentNode !== this.list) return false;
     this.#keepPlace(() => {
-      const fresh = found.rows.filter((row) => row.matches("[data-context]") ? !down : !this.find(row.dataset.path));
+      const fresh = found.rows.filter((row) => (row.matches("[data-context]") ? !down : !this.find(row.dataset.path)));
       if (down) {
         this.bottom.before(...fresh);
         this.after = found.after;
@@ -236,7 +236,11 @@ export class RowWindow {
     if (this.#busy === mine) this.#busy = null;
     const facts = content?.querySelector("[data-window]");
     if (!facts) return null;
-    return { rows: [...content.querySelectorAll("[data-path]")].filter((row) => !row.parentElement?.closest("[data-path]")), before: Number(facts.dataset.before), after: Number(facts.dataset.after) };
+    return {
+      rows: [...content.querySelectorAll("[data-path]")].filter((row) => !row.parentElement?.closest("[data-path]")),
+      before: Number(facts.dataset.before),
+      after: Number(facts.dataset.after),
+    };
   }
 
   #counts(facts) {

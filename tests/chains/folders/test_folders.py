@@ -20,6 +20,7 @@ from chainviz.chains.folders.choose_folders import watch
 from chainviz.chains.models import Arrival, Chain, Folder, LocalFile
 from chainviz.chains.uploads import arrivals
 from chainviz.core.errors import DocumentError
+from chainviz.core.sources import folder_files
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_next_job
 from tests.accounts.conftest import team_mode as team_mode
@@ -185,7 +186,7 @@ def test_links_out_of_the_folder_are_refused_in_their_row(client: Client, number
     (root / "in.jsonl").symlink_to(root / "tide" / "one.jsonl")
     (root / "elsewhere").symlink_to(root.parent)
     text = page(client)
-    assert scan.LEADS_OUT in row_of(text, "out.jsonl") and scan.LINKED_FOLDER in row_of(text, "elsewhere")
+    assert folder_files.LEADS_OUT in row_of(text, "out.jsonl") and folder_files.LINKED_FOLDER in row_of(text, "elsewhere")
     assert "Claude Code" in row_of(text, "in.jsonl") and "elsewhere/outside.jsonl" not in text
     for name in ("out.jsonl", "elsewhere/outside.jsonl"):
         answer = open_file(client, number, name)
@@ -198,7 +199,7 @@ def test_what_cannot_be_read_is_a_sentence_in_its_row(client: Client, number: in
     Path(os.fsdecode(os.fsencode(root) + b"/\xff.json")).write_bytes(chat())
     text = page(client)
     assert "It cannot be read: Permission denied." in row_of(text, "tide/one.jsonl")
-    assert scan.NO_UTF8 in text
+    assert folder_files.NO_UTF8 in text
     (root / "tide").rename(root.parent / "gone")
     assert open_file(client, number, "tide/two.json").status_code == 422
 

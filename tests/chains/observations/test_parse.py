@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.chains.models import Arrival, Chain
-from chainviz.chains.parse.spans import IGNORED, spans
+from chainviz.chains.parse.source_lines import IGNORED, spans
 from chainviz.core.text_formats.xml import Xml
 from tests.chains.making import ai, human, make_chain
 

@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from chainviz.chains.exports.html_page import STYLE
+from chainviz.chains.exports.documents import STYLE
 from chainviz.chains.render.markdown import MOST_BYTES, MOST_ELEMENTS, plain, prose
 from tests.cpu import within_cpu_seconds
 

@@ -11,7 +11,7 @@ from chainviz.chains.render.parts import Reading, part_html
 from chainviz.chains.render.text_marks import TextMark
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.review.anchors import part_text
+from chainviz.core.review import part_text
 
 PATH = parse_path("s1.p1.m0.c0")
 

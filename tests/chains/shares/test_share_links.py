@@ -16,7 +16,7 @@ from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.models import Membership, Team
 from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain, ShareLink
-from chainviz.chains.shares.links import links_of, make_link
+from chainviz.chains.shares.view import links_of, make_link
 from chainviz.drafts.models import Draft
 from tests.accounts.access_rows import addresses
 from tests.accounts.conftest import team_mode  # noqa: F401
@@ -196,6 +196,33 @@ def test_owners_list_links_and_nobody_else_makes_one(owner: Membership, chain: C
 def test_a_form_that_cannot_be_makes_no_link(owner: Membership, chain: Chain, form: dict[str, str]) -> None:
     answer = client_of(owner).post(f"/c/{chain.pk}/share/", {"version": "2", "days": "7", **form})
     assert (answer.status_code, "field-error" in answer.content.decode()) == (422, True)
+    assert not ShareLink.objects.exists()
+
+
+def test_secrets_are_shared_only_when_somebody_confirms_it(owner: Membership, chain: Chain) -> None:
+    """And never where a rule of the team forbids it."""
+    from chainviz.review.models import TeamRules
+
+    client = client_of(owner)
+    leaky = make_chain([human("Write to ada.lovelace@analytical-engine.org."), ai("Done.")])
+    form = {"version": 1, "days": "7"}
+    assert "1 finding of 1 value in it" in client.get(f"/c/{leaky.pk}/share/").content.decode()
+    refused = client.post(f"/c/{leaky.pk}/share/", form)
+    assert (refused.status_code, "or tick that they are not secrets" in refused.content.decode()) == (422, True)
+    assert not ShareLink.objects.exists()
+    address_in(client.post(f"/c/{leaky.pk}/share/", {**form, "confirmed": "on"}))
+    assert "confirmed" in str(AuditRow.objects.latest("number").facts)
+    TeamRules.objects.update_or_create(team=owner.team, defaults={"no_secrets": True})
+    refused = client.post(f"/c/{leaky.pk}/share/", {**form, "confirmed": "on"})
+    assert (refused.status_code, "A rule of the team forbids" in refused.content.decode()) == (422, True)
+    assert shared_by(owner, chain), "a version without secrets"
+
+
+def test_a_long_version_is_scanned_before_it_is_shared(owner: Membership, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 10)
+    client = client_of(owner)
+    assert f"/c/{chain.pk}/v/2/export" in client.get(f"/c/{chain.pk}/share/?v=2").content.decode()
+    assert client.post(f"/c/{chain.pk}/share/", {"version": 2, "days": "7"}).status_code == 422
     assert not ShareLink.objects.exists()
 
 

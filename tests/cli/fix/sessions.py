@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from chainviz.core.chain.messages import Message, Text
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import parse
+from chainviz.core.formats.vendors import get_provider
 from chainviz.core.load import load_file
-from chainviz.core.providers import get_provider
 from chainviz.core.providers.check import check
 
 Lines = list[dict[str, Any]]

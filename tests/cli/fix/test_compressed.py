@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chainviz.cli import main
-from chainviz.core.documents.compressed import zstd
+from chainviz.core.documents.packed_files import zstd
 from tests.cli.fix.sessions import META, json_lines, patched, words
 
 

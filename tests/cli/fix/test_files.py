@@ -36,7 +36,7 @@ def test_a_session_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypa
         with session.open("ab") as file:
             file.write(b"{}\n")
 
-    monkeypatch.setattr("chainviz.sessions.backups.shutil.copystat", written_meanwhile)
+    monkeypatch.setattr("chainviz.fixes.backups.shutil.copystat", written_meanwhile)
     assert main(["fix", str(session)]) == 2
     assert "changed meanwhile: the agent still runs" in capsys.readouterr().err
     assert session.read_bytes().endswith(b"{}\n") and list(tmp_path.iterdir()) == [session]

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chainviz.core.diff import documents
 from chainviz.core.diff.align import Equal, Gap
-from chainviz.core.diff.files import document_lines
-from chainviz.core.diff.files.document_lines import blocks
-from chainviz.core.diff.files.documents import LineReader, Place, compare_documents
+from chainviz.core.diff.documents import LineReader, Place, blocks, compare_documents
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -23,7 +22,7 @@ containers = st.lists(values, max_size=5) | st.dictionaries(st.text(max_size=4),
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_lines, "BLOCK", 7)
+    monkeypatch.setattr(documents, "BLOCK", 7)
 
 
 def chunks(text: bytes, size: int = 3) -> list[bytes]:

@@ -17,9 +17,9 @@ def test_groups_come_back_as_they_were(old: list[Message], new: list[Message]) -
     groups = list(table)
     assert GroupTable.of(groups) == table == GroupTable.unpack(table.pack())
     assert list(table.changes) == [group for group in groups if group.is_change]
-    assert list(table.shown) == [group for group in groups if not (group.is_departure and group.new.is_empty)]
+    assert list(table.visible) == [group for group in groups if not (group.is_departure and group.new.is_empty)]
     assert table.counts == Counter(group.kind for group in groups if group.is_change)
-    assert (list(table[1:]), list(table.shown[:2])) == (groups[1:], list(table.shown)[:2])
+    assert (list(table[1:]), list(table.visible[:2])) == (groups[1:], list(table.visible)[:2])
     for group in groups:
         if group.kind == "same":
             assert table.same_at(group.new.start) == group

@@ -7,8 +7,7 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
-from chainviz.core.diff.words import Span, mark_words
+from chainviz.core.diff.lines import DiffRow, Fold, Span, TextDiff, mark_words
 from tests.cpu import within_cpu_seconds
 
 texts = st.lists(st.sampled_from(["", "a", "b b", "the cat sat", "the dog sat", "  x = 1", "}"]), max_size=12).map(

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import AI, HUMAN, Message, Part, Text, ToolCall
-from chainviz.core.diff.merge.merged import Merged
-from chainviz.core.diff.merge.message_merge import merge_messages
+from chainviz.core.diff.merge.items import Merged
+from chainviz.core.diff.merge.messages import merge_messages
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, Style
 

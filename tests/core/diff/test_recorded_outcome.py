@@ -10,7 +10,7 @@ import pytest
 
 import chainviz
 from chainviz.api.json_objects import facts_object
-from chainviz.core.diff.runs.recorded_outcome import MOST_SCORES
+from chainviz.core.diff.runs import MOST_SCORES
 from tests.shared_folder import shared
 
 MESSAGES = [{"role": "user", "content": "Book it"}, {"role": "assistant", "content": "Booked."}]

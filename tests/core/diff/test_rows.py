@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import Message, Text
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.tree import span
+from chainviz.core.chain.tree import parse, span
 from chainviz.core.diff.rows import Measure, ShapeRows
 
 roles = st.lists(st.sampled_from(["system", "human", "ai", "tool", "other"]), max_size=20)

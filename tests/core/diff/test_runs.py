@@ -12,9 +12,8 @@ import chainviz
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.diff import diff_chains
-from chainviz.core.diff.runs.align_runs import ONLY_IDS, are_runs, diff_runs
-from chainviz.core.diff.runs.run_facts import LOOKED_AT, RunFacts, fact_rows, outcome_of, tool_rows
-from chainviz.core.diff.runs.strip import MOST_CELLS, cells_of
+from chainviz.core.diff.group_table import MOST_CELLS, cells_of
+from chainviz.core.diff.runs import LOOKED_AT, ONLY_IDS, RunFacts, are_runs, diff_runs, fact_rows, outcome_of, tool_rows
 from chainviz.core.diff.text import render
 from tests.cpu import within_cpu_seconds
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.diff.merge.text_merge import merge_texts
-from chainviz.core.diff.merge.word_merge import merge_words
+from chainviz.core.diff.merge.texts import merge_texts, merge_words
 
 BASE = r'{"a":"one \"two\"","b":4,"c":["x","y"]}'
 VALUES = st.recursive(

@@ -8,9 +8,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.diff.merge.item_merge import Entry, Keys, merge_items
-from chainviz.core.diff.merge.merged import Choice, Merged
-from chainviz.core.diff.merge.sequence_merge import Contents
+from chainviz.core.diff.merge.items import Choice, Entry, Keys, Merged, merge_items
+from chainviz.core.diff.merge.sequences import Contents
 from chainviz.core.diff.merge.three_way import Change, Conflict, Merge, merge
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Text
@@ -18,6 +18,7 @@ from chainviz.core.documents.source import open_source
 from chainviz.core.formats import get_format
 from chainviz.core.load import LoadedChain, load_file, restyle
 from tests.core.formats.chains import chains, exported, values
+from tests.examples import examples
 
 LISTS = {
     "compact": '[{"role":"user","content":"0"},{"role":"assistant","content":"1"},{"role":"user","content":"2"}]',
@@ -167,7 +168,7 @@ CHOSEN = [item for item in chains() if not item[2].envelope.single and (item[2].
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_selection_reads_back(data: st.DataObject) -> None:
     _name, content, chain = data.draw(st.sampled_from(CHOSEN))
     picks = data.draw(st.lists(st.integers(0, len(chain.messages) - 1), min_size=1, max_size=6))

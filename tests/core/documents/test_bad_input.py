@@ -6,7 +6,7 @@ import json
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.documents.wrapped.unwrap import unwrapped
@@ -14,6 +14,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.load import load_file
 from tests.core.formats.chains import all_documents, exported, read_only_documents
 from tests.cpu import cpu_seconds
+from tests.examples import examples
 
 ONE = '{"role":"user","content":"hello"}'
 
@@ -155,7 +156,7 @@ def test_cut_off_list_can_be_kept_in_part(head: str, tail: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_a_damaged_document_is_read_or_refused(data: st.DataObject) -> None:
     _, content = data.draw(st.sampled_from([*all_documents(), *read_only_documents()]))
     start = data.draw(st.integers(0, len(content)))
@@ -174,7 +175,7 @@ def test_a_damaged_document_is_read_or_refused(data: st.DataObject) -> None:
 
 
 @given(st.binary(max_size=200) | st.text("[]{}\",:\\ \nabe10", max_size=60).map(str.encode))
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_any_bytes(content: bytes) -> None:
     for form in (None, "openai_chat", "raw"):
         try:

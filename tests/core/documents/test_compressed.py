@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chainviz.core.documents.assemble import whole_file
-from chainviz.core.documents.compressed import beginning, plain_name, zstd
+from chainviz.core.documents.packed_files import beginning, plain_name, zstd
 from chainviz.core.documents.source import open_source
 from chainviz.core.documents.written_file import written
 from chainviz.core.errors import DocumentError

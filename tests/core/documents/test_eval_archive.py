@@ -8,7 +8,7 @@ import json
 import pytest
 
 from chainviz.core.documents.assemble import whole_file
-from chainviz.core.documents.eval_archive import zipfile
+from chainviz.core.documents.packed_files import zipfile
 from chainviz.core.documents.source import open_source
 from chainviz.core.documents.written_file import written
 from chainviz.core.errors import DocumentError
@@ -74,6 +74,6 @@ def test_a_damaged_archive_is_refused_in_a_sentence(method: int) -> None:
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chainviz.core.documents.eval_archive.MAX_UNPACKED", 1000)
+    monkeypatch.setattr("chainviz.core.documents.packed_files.MAX_UNPACKED", 1000)
     with pytest.raises(DocumentError, match="unpacks to more than"):
         load_file(archive())

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import byte_size
-from chainviz.core.documents.json import long_strings as module
-from chainviz.core.documents.json.long_strings import LongString, LongText, breaks_in, length_of, long_strings, part_of
+from chainviz.core.documents.json import long_values as module
+from chainviz.core.documents.json.long_values import LongString, LongText, breaks_in, length_of, long_strings, part_of
 
 STEP = 24
 CHARACTERS = st.one_of(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chainviz.core.documents.json import pointers
-from chainviz.core.documents.json.pointers import Pointers
+from chainviz.core.documents.json import scan
+from chainviz.core.documents.json.scan import Pointers
 
 DOCUMENT = {
     "a/b": ["w0", {"~": "w1", "é\"": [["w2"], [], "w3"]}, "w4"],
@@ -27,7 +27,7 @@ def leaf(document: Any, pointer: str) -> Any:
 @pytest.mark.parametrize("apart", [1, 7, 1 << 16])
 @pytest.mark.parametrize("indent", [None, 2])
 def test_each_text_has_its_pointer(apart: int, indent: int | None, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pointers, "APART", apart)
+    monkeypatch.setattr(scan, "APART", apart)
     text = json.dumps(DOCUMENT, indent=indent)
     of = Pointers(text)
     for word in (f"w{i}" for i in range(10)):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.documents.detection.detect import survey
@@ -17,6 +17,7 @@ from chainviz.core.documents.units import Sample
 from chainviz.core.formats import FORMATS
 from chainviz.core.load import load_file
 from tests.cpu import cpu_seconds
+from tests.examples import examples
 
 
 def turns(is_message: Callable[[object], bool] = lambda value: isinstance(value, dict) and "who" in value) -> Recognition:
@@ -79,7 +80,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_value_stops_a_format_from_looking_at_it(value: object) -> None:
     for format in FORMATS:
         assert format.is_message(value) in (True, False)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Text, text_of
-from chainviz.core.documents.envelope_json import from_json, to_json
+from chainviz.core.documents.units import from_json, to_json
 from chainviz.core.load import LoadedChain, load_file, restyle
 from tests.core.formats.chains import exported
 

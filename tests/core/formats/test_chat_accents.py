@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Image, Message, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format
 from chainviz.core.load import LoadedChain, document_in, load_file, restyle
 from tests.core.formats.chains import exported

@@ -23,8 +23,8 @@ from chainviz.core.chain.messages import (
     ToolResult,
     text_of,
 )
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import strict_error
+from chainviz.core.chain.tree import parse
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import moved
@@ -36,7 +36,7 @@ JOINING = ("openai_responses", "codex_rollout", "gemini_interactions")
 """Nothing there parts an AI message whose calls nobody answered from the next one."""
 
 
-WITHOUT_EMPTY = ("kimi_code", "copilot_cli")
+WITHOUT_EMPTY = ("kimi_code", "copilot_cli", "crush")
 
 
 @pytest.mark.parametrize("target", [form.name for form in WRITTEN if form.blocks_at])

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import chainviz
-from chainviz.core.chain.unread import UnreadPlace, describe_unread
-from chainviz.core.documents.envelope_json import from_json, to_json
+from chainviz.core.chain.surroundings import UnreadPlace, describe_unread
+from chainviz.core.documents.units import from_json, to_json
 from chainviz.core.errors import Refused
 from tests.core.formats.chains import sample_files
+from tests.shared_folder import TESTS
 
 HI = {"role": "user", "content": "Where is the harbour?"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"what":"harbour"}'}}
@@ -81,11 +82,61 @@ def test_a_chain_that_is_not_fully_read_is_never_accepted() -> None:
 
 def test_a_repair_does_not_touch_a_message_that_is_not_fully_read() -> None:
     (chain,) = chainviz.load(json.dumps([{"role": "user", "contents": "Where?"}, HI, ASKS]).encode(), "openai_chat")
-    with pytest.raises(Refused, match=r"Message \d \(.*\) is not fully read"):
+    with pytest.raises(Refused, match=r"A message in .* is not fully read"):
         chain.apply("repair")
     hinted = {"role": "assistant", "content": "North.", "hint": "near the pier"}
     (chain,) = chainviz.load(json.dumps([HI, hinted, HI, ASKS, HI]).encode(), "openai_chat")
     assert len(chain.apply("repair").chain) == 6, "the answer that is missing is added elsewhere"
+
+
+def test_a_repair_changes_a_message_of_which_only_the_role_is_unknown() -> None:
+    critic = {"role": "critic", "content": "Too far north."}
+    (chain,) = chainviz.load(json.dumps([HI, critic, HI, ASKS, HI]).encode(), "openai_chat")
+    assert chain.unread
+    (fixed,) = chainviz.load(chain.apply("repair").chain.to_bytes())
+    assert not fixed.unread
+    assert "critic" in str(fixed.messages) and "Too far north." in str(fixed.messages)
+    (chain,) = chainviz.load(json.dumps([HI, {**critic, "hint": "near the pier"}, HI]).encode(), "openai_chat")
+    with pytest.raises(Refused, match="is not fully read"):
+        chain.apply("repair")
+
+
+TOOL = {"name": "look", "input_schema": {"type": "object"}}
+BRIEF = "Be brief and kind to all."
+
+
+@pytest.mark.parametrize(
+    ("beside", "unread"),
+    [
+        ({"system_instructions": BRIEF}, ("instructions", "system_instructions")),
+        ({"sys": [{"type": "text", "text": BRIEF}]}, ("instructions", "sys")),
+        ({"toolz": [TOOL]}, ("definitions", "toolz")),
+        ({"functionz": [TOOL]}, ("definitions", "functionz")),
+        ({"tool_configs": {"tools": [TOOL]}}, ("definitions", "tool_configs")),
+    ],
+)
+def test_a_misspelt_field_beside_the_messages_is_named(beside: dict[str, Any], unread: tuple[str, str]) -> None:
+    (chain,) = chainviz.load(json.dumps({"model": "claude-sonnet-4-5", **beside, "messages": [HI]}).encode())
+    assert [(each.kind, each.name) for each in chain.unread] == [unread]
+    assert unread[1] in describe_unread(chain.unread[0])
+
+
+@pytest.mark.parametrize(
+    "beside", [{"tools": [TOOL]}, {"system_fingerprint": "fp_1"}, {"tool_choice": {"name": "look"}}, {"system_version": "Linux 5"}]
+)
+def test_known_fields_beside_the_messages_are_carried(beside: dict[str, Any]) -> None:
+    (chain,) = chainviz.load(json.dumps({"model": "claude-sonnet-4-5", **beside, "messages": [HI]}).encode())
+    assert not chain.unread
+
+
+def test_a_broken_stream_in_a_log_of_invocations_is_not_read() -> None:
+    events = [{"messageStart": {"role": "assistant"}}, None, {"contentBlockDelta": {"delta": {"text": "North."}, "contentBlockIndex": 0}}]
+    asked = {"messages": [{"role": "user", "content": [{"text": "Where is the gull?"}]}]}
+    log = {"schemaType": "ModelInvocationLog", "input": {"inputBodyJson": asked}, "output": {"outputBodyJson": events}}
+    (chain,) = chainviz.load(json.dumps(log).encode())
+    assert [describe_unread(each) for each in chain.unread] == [
+        "The field “outputBodyJson” contains a recorded stream that is not shown."
+    ]
 
 
 INTENDED = {"ok_server_tools.json": "brand_new_block_2027", "broken_aborted.jsonl": "other_new_item_2027", "broken_order.json": "bing"}
@@ -95,3 +146,52 @@ INTENDED = {"ok_server_tools.json": "brand_new_block_2027", "broken_aborted.json
 def test_the_samples_are_fully_read() -> None:
     names = {path.name: each.name for path in sample_files() for chain in chainviz.load(path) for each in chain.unread}
     assert names == INTENDED
+
+
+GEMINI_TURNS = [{"role": "user", "parts": [{"text": "Where?"}]}, {"role": "model", "parts": [{"text": "North."}]}]
+
+
+@pytest.mark.parametrize("key", ["rolez", "rol", "roel"])
+def test_a_role_under_a_misspelt_name_is_named(key: str) -> None:
+    """The API takes a content without a role for the user's, which the model's answer is not."""
+    contents = [GEMINI_TURNS[0], {key: "model", "parts": GEMINI_TURNS[1]["parts"]}]
+    (chain,) = chainviz.load(json.dumps({"contents": contents}).encode())
+    assert [(each.kind, each.name) for each in chain.unread] == [("field", key)]
+
+
+@pytest.mark.parametrize("field", ["functionResponsez", "toolResult", "executableCodez", "txt"])
+def test_a_part_of_gemini_with_an_unknown_field_is_named(field: str) -> None:
+    contents = [*GEMINI_TURNS, {"role": "user", "parts": [{field: {"name": "ls", "response": {"output": "a.py b.py"}}}]}]
+    (chain,) = chainviz.load(json.dumps({"contents": contents}).encode())
+    assert [(each.kind, each.name) for each in chain.unread] == [("part", field)]
+
+
+def mapping(**changes: Any) -> dict[str, Any]:
+    texts = {"a": ("user", "Where is the gull?", None), "b": ("assistant", "North.", "a"), "c": ("user", "And now?", "b")}
+    said = {id: {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}} for id, (role, text, _) in texts.items()}
+    nodes = {id: {"id": id, "parent": parent, "children": [], "message": said[id]} for id, (_, _, parent) in texts.items()}
+    return {"title": "Gulls", "current_node": "c", "mapping": {**nodes, **{id: nodes[id] | change for id, change in changes.items()}}}
+
+
+@pytest.mark.parametrize(("changes", "is_read"), [({}, True), ({"b": {"parent": "z"}}, False), ({"c": {"parent": "z"}}, False)])
+def test_a_tree_whose_beginning_is_gone_is_not_fully_read(changes: Any, is_read: bool) -> None:
+    (chain,) = chainviz.load(json.dumps([mapping(**changes)]).encode())
+    assert (chain.format, chain.is_fully_read) == ("chatgpt", is_read)
+
+
+@pytest.mark.parametrize("sample", ["openinference/ok_flat_sorted.jsonl", "few_shot/ok_examples.jsonl"])
+def test_a_line_that_is_cut_off_is_named_where_a_format_finds_its_own_lists(sample: str) -> None:
+    lines = (TESTS / "samples" / sample).read_bytes().splitlines(keepends=True)
+    cut = b"".join([*lines[:-1], lines[-1][: len(lines[-1]) // 2] + b"\n"])
+    (unread,) = chainviz.load(cut)[0].unread
+    assert describe_unread(unread) == f"1 record of a type that chainviz does not know in line {len(lines)}."
+    assert all(chain.is_fully_read for chain in chainviz.load(b"".join(lines)))
+
+
+@pytest.mark.parametrize(("key", "names"), [("base_instructionsz", ["base_instructionsz"]), ("base_instructions_hash", [])])
+def test_instructions_of_a_session_under_a_misspelt_name_are_named(key: str, names: list[str]) -> None:
+    head = {"type": "session_meta", "payload": {"id": "s", "cwd": "/", "originator": "codex", key: "You triage builds."}}
+    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Where is the gull?"}]}
+    lines = [{"timestamp": "2026-01-01T00:00:00Z", **each} for each in (head, {"type": "response_item", "payload": item})]
+    (chain,) = chainviz.load("".join(json.dumps(line) + "\n" for line in lines).encode())
+    assert (chain.format, [each.name for each in chain.unread]) == ("codex_rollout", names)

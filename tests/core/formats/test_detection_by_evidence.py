@@ -9,7 +9,7 @@ import pytest
 
 import chainviz
 from chainviz.core.errors import DocumentError, Refused
-from chainviz.sessions.fix import fix_session
+from chainviz.fixes.fix import fix_session
 
 
 def lines(records: list[Any]) -> bytes:

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format
 from chainviz.core.formats.conversion import moved
 from chainviz.core.formats.crossing import Route

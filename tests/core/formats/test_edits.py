@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import (
@@ -23,12 +23,13 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.patching import is_json
+from chainviz.core.dialects.values import is_json
 from chainviz.core.documents.json.edit import dump
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Style
 from chainviz.core.load import LoadedChain, load_file, restyle
 from tests.core.formats.chains import all_documents, chains, differing, exported, values
+from tests.examples import examples
 
 WORDS = st.text(max_size=12) | st.sampled_from(["", "\ud83d", "\0", 'a"b\\c', "né\n", "\u2028"])
 OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3).map(json.dumps)
@@ -100,7 +101,7 @@ def written(chain: LoadedChain, index: int, message: Message) -> tuple[Message, 
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_one_leaf(data: st.DataObject) -> None:
     name, content = data.draw(st.sampled_from(list(all_documents())))
     chance = random.Random(data.draw(st.integers(0, 2**32)))
@@ -145,7 +146,7 @@ def _several_texts(part: Part, where: set[Any]) -> bool:
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_parts_added_and_dropped(data: st.DataObject) -> None:
     _name, content, chain = data.draw(st.sampled_from([item for item in chains() if item[2].format not in WITHOUT_IDS]))
     index = data.draw(st.integers(0, len(chain.messages) - 1))
@@ -195,6 +196,9 @@ def _nearest(form: str, message: Message) -> list[tuple[Part, ...]]:
     """What may be read again: of a message without parts an empty text, or a result without content."""
     if form in ONE_TEXT and message.role != TOOL and message.parts:
         return [_with_one_text(message.parts)]
+    texts = [part.text for part in message.parts if isinstance(part, Text)]
+    if form == "copilot_cli" and len(texts) > 1:
+        return [(Text("\n\n".join(texts)), *(part for part in message.parts if not isinstance(part, Text)))]
     if message.parts:
         return [message.parts]
     old = get_format(form).message(message.role, message.source).parts
@@ -208,6 +212,21 @@ def _with_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     others = tuple(part for part in parts if not isinstance(part, Text))
     said = "\n".join(texts)
     return (Text(said), *others) if said or not any(isinstance(part, ToolCall) for part in others) else others
+
+
+def test_a_text_of_copilot_goes_with_its_copy() -> None:
+    """The person's words stand beside what was sent, with attachments."""
+    chain, index = next(
+        (chain, index) for _, _, chain in chains() if chain.format == "copilot_cli"
+        for index, each in enumerate(chain.messages) if "transformedContent" in each.source[0].text
+    )
+    parts = chain.messages[index].parts
+    assert isinstance(parts[0], Text) and len(parts) > 1
+    again, edited = written(chain, index, replace(chain.messages[index], parts=parts[1:]))
+    assert again.parts == parts[1:]
+    assert "Which dock" not in edited.messages[index].source[0].text
+    again, _ = written(chain, index, replace(chain.messages[index], parts=(*parts, Text("And when?"))))
+    assert again.parts == (Text(f"{parts[0].text}\n\nAnd when?"), *parts[1:])
 
 
 @pytest.mark.parametrize("form", ["openai_chat", "anthropic", "claude_code"])
@@ -226,7 +245,7 @@ def test_roles_change_where_they_can(form: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_written_anew_in_another_format(data: st.DataObject) -> None:
     _, _, chain = data.draw(st.sampled_from(chains()))
     target = get_format(data.draw(st.sampled_from(["openai_chat", "anthropic", "langchaingo", "neutral"])))

@@ -13,12 +13,13 @@ import pytest
 
 import chainviz
 from chainviz.core.errors import ChainError
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.formats.vendors import PROVIDERS
 from tests.core.formats.chains import sample_files
+from tests.examples import IS_LONG
 
 FILES = [path for path in (*sample_files(), *sample_files(writes=False)) if path.stat().st_size < 60_000]
 VALUES = [None, True, 0, 1.5, "", "x", "\ud800", [], {}, [[]], [None], {"type": "text"}, {"type": "image"}, {"role": "tool"}, 10**30]
-COPIES = 12
+COPIES = 12 if IS_LONG else 3
 """Of each file, every one with other members replaced."""
 
 

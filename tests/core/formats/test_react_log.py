@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Image, Message, Text, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import strict_error
+from chainviz.core.chain.tree import parse
 from chainviz.core.documents.assemble import whole_file
 from chainviz.core.documents.source import open_source
 from chainviz.core.errors import DocumentError
@@ -21,6 +21,7 @@ from tests.core.formats.chains import exported
 from tests.core.formats.test_round_trip import round_trip
 from tests.core.text_formats.hostile import LINES
 from tests.cpu import cpu_seconds
+from tests.examples import examples
 
 FORM = get_format("react_log")
 LOG = """------------- BEGIN CORRECT AGENTS -------------
@@ -190,7 +191,7 @@ WORDS = st.lists(st.sampled_from((*LINES, *STEPS)), max_size=3).map("\n".join)
 
 
 @given(st.data(), WORDS)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_an_edit_stays_in_its_place_and_reads_back(data: st.DataObject, words: str) -> None:
     content = LOG.encode()
     form = get_format(data.draw(st.sampled_from(READINGS)))

@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from chainviz import Chain, load
 from chainviz.core.chain.messages import TOOL, Message, Opaque, Part, Text, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import strict_error
+from chainviz.core.chain.tree import parse
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import WRITTEN
 from tests.core.formats.chains import sample_files
+from tests.examples import share
 from tests.shared_folder import shared
 
 TARGETS = [form.name for form in WRITTEN if form.name != "raw"]
 GOALS = ("", "openai-chat", "openai-responses", "anthropic", "gemini-3", "bedrock", "mistral")
 CHAINS_OF_A_FILE = 3
 LONGEST = 60_000
-NEED_CALLS = ("vercel_ui", "mastra", "react_log", "atif")
+NEED_CALLS = ("vercel_ui", "mastra", "react_log", "atif", "opencode")
 """Formats in which a result lives in its call, so that they have no place for one without a call."""
 
 
@@ -63,10 +65,10 @@ def reopened(chain: Chain, place: int = 0) -> list[tuple[str, list[Part]]]:
     return content(load(chain.to_bytes())[place].messages)
 
 
-def sample_chains() -> Iterator[tuple[Path, int, Chain]]:
-    for path in [*sample_files(), *sample_files(writes=False)]:
-        for place, chain in enumerate(load(path)[:CHAINS_OF_A_FILE]):
-            yield path, place, chain
+@cache
+def sample_chains() -> list[tuple[Path, int, Chain]]:
+    paths = [*sample_files(), *sample_files(writes=False)]
+    return [(path, place, chain) for path in paths for place, chain in enumerate(load(path)[:CHAINS_OF_A_FILE])]
 
 
 def judged_in(target: str, chain: Chain) -> bool:
@@ -76,26 +78,26 @@ def judged_in(target: str, chain: Chain) -> bool:
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_converted_sample_opens_again(target: str) -> None:
     judged = 0
-    for path, _, chain in sample_chains():
+    for path, _, chain in share(sample_chains(), TARGETS.index(target)):
         new = chain.convert(target).chain
         again = reopened(new)
         if judged_in(target, chain):
             assert again == content(new.messages), path
             judged += 1
-    assert judged > 100
+    assert judged > 30
 
 
 @pytest.mark.parametrize("goal", GOALS)
 def test_a_repaired_sample_opens_again(goal: str) -> None:
     judged = 0
-    for path, place, chain in sample_chains():
+    for path, place, chain in share(sample_chains(), GOALS.index(goal), 2):
         try:
             new = chain.apply("repair", **({"goal": goal} if goal else {})).chain
         except Refused:
             continue
         assert reopened(new, place) == content(new.messages), path
         judged += 1
-    assert judged > 100
+    assert judged > 50
 
 
 def transcripts() -> Iterator[tuple[Path, Chain]]:
@@ -124,11 +126,11 @@ def opened(chain: Chain) -> list[tuple[str, list[Part]]] | str:
 @pytest.mark.slow
 def test_converted_and_repaired_transcripts_open_again() -> None:
     judged, wrong = 0, []
-    for path, chain in transcripts():
-        for target in TARGETS:
+    for row, (path, chain) in enumerate(transcripts()):
+        for target in share(TARGETS, row, 5):
             new = chain.convert(target).chain
             judged += 1
             if judged_in(target, chain) and opened(new) != content(new.messages):
                 wrong.append((path.name, target))
-    assert judged > 500
+    assert judged > 100
     assert not wrong

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.tree import parse
 from chainviz.core.load import LoadedChain, load_file, restyle
 from tests.core.formats.chains import differing, exported
 from tests.shared_folder import SAMPLES

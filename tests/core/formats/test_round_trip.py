@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from chainviz.core.documents.assemble import whole_file
-from chainviz.core.documents.envelope_json import from_json, to_json
 from chainviz.core.documents.source import open_source
+from chainviz.core.documents.units import from_json, to_json
 from chainviz.core.documents.written_file import written
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
-from chainviz.core.formats.offers import offers_of
 from chainviz.core.load import document_in, export_chain, load_file
 from tests.core.formats.chains import all_documents, read_only_documents, sample_files
 from tests.shared_folder import FOLDER
@@ -62,20 +61,6 @@ def test_every_shared_file_survives_or_is_refused_in_a_sentence(path: Path) -> N
     except DocumentError as error:
         assert str(error).endswith(".")
         assert path.parent.name not in ("openai_chat", "anthropic", "langchaingo", "claude_code", "tau2-bench")
-
-
-UNTELLABLE = ("mistral/broken_ids.json",)
-"""Nothing tells these apart from another format: both are offered."""
-
-
-@pytest.mark.parametrize("path", sample_files(), ids=[f"{path.parent.name}/{path.name}" for path in sample_files()])
-def test_sample_is_told_to_be_what_it_is(path: Path) -> None:
-    with open_source(path) as source:
-        offers = offers_of(source)
-    if path.parent.name + "/" + path.name in UNTELLABLE:
-        assert all(path.parent.name in [form.name for form in offer.formats] and not offer.is_certain for offer in offers)
-    else:
-        assert {offer.formats[0].name for offer in offers} == {path.parent.name}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32", "utf-16-le"])

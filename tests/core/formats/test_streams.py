@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import chainviz
@@ -17,9 +17,10 @@ from chainviz.core.documents.units import Unit
 from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS, WRITTEN, get_format
 from chainviz.core.formats.contract import Style
+from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.load import LoadedChain, document_in, load_file
-from chainviz.core.providers import PROVIDERS
 from tests.core.formats.chains import exported
+from tests.examples import examples
 
 CHAT = [
     {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
@@ -283,7 +284,7 @@ JSON_VALUES = st.recursive(
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_chunk_stops_a_stream_from_being_read(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(list(EXPECTED)))
     chunks = json.loads(json.dumps(EXPECTED[name][0]))

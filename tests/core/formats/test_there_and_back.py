@@ -27,7 +27,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects import leaves
+from chainviz.core.dialects import leaf
 from chainviz.core.formats import WRITTEN
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
@@ -141,7 +141,7 @@ def has_room(format: Format, messages: Messages) -> bool:
 
 def spread(messages: Messages) -> Messages:
     """Reasoning as a part of its own, wherever it hangs."""
-    return tuple(replace(each, parts=tuple(part for one in each.parts for part in leaves.spread(one))) for each in messages)
+    return tuple(replace(each, parts=tuple(part for one in each.parts for part in leaf.spread(one))) for each in messages)
 
 
 @pytest.mark.parametrize("name", FEATURES)

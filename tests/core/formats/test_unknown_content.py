@@ -14,14 +14,14 @@ import pytest
 
 import chainviz
 from chainviz.api.chain import Chain
-from chainviz.core.chain.message_paths import section_paths
 from chainviz.core.chain.messages import Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.tree import section_paths
 from chainviz.core.errors import ChainError
-from chainviz.core.formats.unread_fields import INSTRUCTIONS
-from chainviz.sessions.fix import provider_of
+from chainviz.core.formats.reader import INSTRUCTIONS
 from tests.core.formats.chains import sample_files
+from tests.examples import IS_LONG
 
-EXAMPLES = 6
+EXAMPLES = 6 if IS_LONG else 2
 """Changes of each kind that are tried on a sample."""
 LARGEST = 40_000
 TREES = ("chatgpt", "deepseek_export", "open_webui", "librechat")
@@ -147,6 +147,42 @@ def test_a_renamed_key_keeps_its_text_or_is_named(path: Path) -> None:
         assert_kept_or_named(written(renamed(value, at), is_lines), value_at(value, at), f"{at} renamed")
 
 
+SAME = ("mimeType", "mime_type", "mediaType", "fileUri")
+"""Keys without which an image is still shown, as a file."""
+IN_RESULTS = ("response", "exit_code", "user_rejected")
+"""Keys whose value, or the object around it, is shown as it is written."""
+STILL_SILENT = {
+    ("copilot_chat", "c1"), ("langfuse", "role"), ("langsmith", "lc"), ("langsmith", "id"), ("langsmith", "kwargs"), ("mastra", "state"),
+    ("lm_studio", "type"), ("open_webui", "messages"), ("opencode_events", "status"), ("opencode_events", "output"),
+    ("silly_tavern", "image"), ("vercel_ui", "state"), ("openhands", "action"), ("openhands", "args"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SAMPLES)
+def test_a_misspelt_key_keeps_the_meaning_or_is_named(path: Path) -> None:
+    """Any key of the document, that of a role, an id or an attribute of a trace included."""
+    value, is_lines = documents(path)
+    chains = chainviz.load(written(value, is_lines))
+    if not all(chain.is_fully_read for chain in chains):
+        return
+    different = {tuple("*" if isinstance(step, int) else step for step in at): at for at in places(value) if at and isinstance(at[-1], str)}
+    for at in some(list(different.values()), path.name):
+        if at[-1] in (*SAME, *IN_RESULTS) or {"response", "input", "args"} & {*at[:-1]} or (path.parent.name, at[-1]) in STILL_SILENT:
+            continue
+        try:
+            after = chainviz.load(written(renamed(value, at), is_lines))
+        except ChainError:
+            continue
+        is_named = len(after) != len(chains) or any(not chain.is_fully_read or chain.warnings for chain in after)
+        shown = "\n".join(texts(after)).replace(f"{at[-1]}x", str(at[-1]))
+        lost = [text for text in texts(chains) if text not in shown and text not in ("{}", "null")]
+        assert is_named or (not lost and roles(after) == roles(chains)), f"{at} renamed: {lost}"
+
+
+def roles(chains: Sequence[Chain]) -> list[str]:
+    return [message.role for chain in chains for message in chain.messages]
+
+
 @pytest.mark.parametrize("path", SAMPLES)
 @pytest.mark.parametrize("key", ["type", "role"])
 def test_an_unknown_type_or_role_keeps_its_text_or_is_named(path: Path, key: str) -> None:
@@ -192,7 +228,7 @@ def test_a_repair_removes_only_what_its_report_lists(path: Path) -> None:
 
 def assert_listed(chain: Chain) -> None:
     try:
-        made = chain.apply("repair", goal=provider_of(chain.format).name)
+        made = chain.apply("repair", goal=chain.provider)
     except ChainError:
         return
     if not made.report:

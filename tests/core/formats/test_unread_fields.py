@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 import chainviz
-from chainviz.core.chain.unread import describe_unread
+from chainviz.core.chain.surroundings import describe_unread
 from chainviz.core.errors import DocumentError
 
 HI = {"role": "user", "content": "hi"}
+HI_GEMINI = {"role": "user", "parts": [{"text": "hi"}]}
 CALL = {"role": "assistant", "content": "x", "toolInvocations": [{"toolName": "look"}]}
 
 
@@ -20,6 +21,10 @@ CALL = {"role": "assistant", "content": "x", "toolInvocations": [{"toolName": "l
     [
         ({"system_prompt": "Obey.", "messages": [HI]}, "openai_chat", "system_prompt"),
         ({"instructions": "Obey.", "messages": [HI]}, "openai_chat", "instructions"),
+        ({"systemInstructionz": {"parts": [{"text": "Obey."}]}, "contents": [HI_GEMINI]}, "gemini", "systemInstructionz"),
+        ({"systm": "Obey.", "messages": [HI]}, "anthropic", "systm"),
+        ({"system_promt": "Obey.", "messages": [HI]}, "openai_chat", "system_promt"),
+        ({"preambl": "Obey.", "messages": [HI]}, "openai_chat", "preambl"),
         ({"messages": [HI, CALL]}, "openai_chat", "toolInvocations"),
     ],
 )
@@ -42,6 +47,7 @@ def test_instructions_of_another_type_leave_a_request_unchecked(system: Any) -> 
     ("document", "format"),
     [
         ({"system": "Obey.", "messages": [HI]}, "anthropic"),
+        ({"operating_system": "linux", "system_fingerprint": "fp_1", "system_prompt_id": "p1", "messages": [HI]}, "openai_chat"),
         ({"instructions": "Obey.", "input": [HI]}, "openai_responses"),
         ({"systemInstruction": {"parts": [{"text": "Obey."}]}, "contents": [{"role": "user", "parts": [{"text": "hi"}]}]}, "gemini"),
         ({"system_prompt": "Obey.", "messages": [{"role": "system", "content": "Obey."}, HI]}, "openai_chat"),
@@ -111,3 +117,15 @@ def test_one_part_that_is_known_is_enough(messages: list[Any]) -> None:
 def test_a_message_without_content_is_no_reason_to_refuse_a_file() -> None:
     (chain,) = chainviz.load(json.dumps([{"role": "user", "content": None}]).encode())
     assert chain.format == "openai_chat"
+
+
+def test_a_list_under_a_longer_name_leaves_the_first_one_not_fully_read() -> None:
+    """A part of the messages under another name opens as a chain of its own; the chain that lacks it says so."""
+    tail = {"role": "assistant", "content": "yo"}
+    first, second = chainviz.load(json.dumps({"messages": [HI], "messages_tail": [tail]}).encode())
+    assert [describe_unread(each) for each in first.unread] == [
+        "The field “messages_tail” beside the messages contains more messages, which this chain does not show."
+    ]
+    assert second.is_fully_read
+    pair = chainviz.load(json.dumps({"chosen": [HI], "rejected": [HI]}).encode())
+    assert [chain.is_fully_read for chain in pair] == [True, True]

@@ -7,7 +7,7 @@ import random
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Text, ToolCall, ToolResult
 from chainviz.core.observations.contract import CallPlace
-from chainviz.core.observations.media import Medium, media_in
+from chainviz.core.observations.index import Medium, media_in
 from chainviz.core.observations.reader import Recognition, called_tools, observe, walk
 from tests.core.test_linear import StoredChain
 from tests.cpu import cpu_seconds

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from chainviz.core.observations.contract import Block
 from chainviz.core.observations.round_trip import check, rewrite
 from chainviz.core.observations.texts import ObservationReader, is_wrapped, write_observation
 from tests.core.observations.strategies import TOOLS, block_lists, contents, conventions, wrappers
+from tests.examples import examples
 
 READER = ObservationReader(TOOLS)
 
@@ -22,7 +23,7 @@ def losses(text: str, convention: str, *, name: str = "a", wrapper: str = "auto"
 
 
 @given(block_lists, conventions, wrappers)
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_losses_are_reported_exactly_where_a_result_does_not_read_back(blocks, convention, wrapper) -> None:  # type: ignore[no-untyped-def]
     text = write_observation(blocks, convention, wrapper)
     found = list(check(text, 0, blocks, (convention, wrapper), READER))
@@ -36,7 +37,7 @@ def test_losses_are_reported_exactly_where_a_result_does_not_read_back(blocks, c
 
 
 @given(block_lists, conventions, conventions, wrappers, contents, contents)
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_what_is_rewritten_without_loss_comes_back(blocks, first, second, wrapper, before, behind) -> None:  # type: ignore[no-untyped-def]
     text = f"{before}\n{write_observation(blocks, first, 'auto')}\n{behind}"
     found = READER.read(text)
@@ -60,7 +61,7 @@ def test_what_is_rewritten_without_loss_comes_back(blocks, first, second, wrappe
 
 
 @given(block_lists, conventions, wrappers, contents, contents)
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_ranges_are_exact(blocks, convention, wrapper, before, behind) -> None:  # type: ignore[no-untyped-def]
     text = f"{before}\n{write_observation(blocks, convention, wrapper)}\n{behind}"
     found = READER.read(text)

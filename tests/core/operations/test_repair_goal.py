@@ -11,11 +11,11 @@ import pytest
 import chainviz
 from chainviz.api.chain import document_of
 from chainviz.core.chain.chain import MemoryChain, apply_splices
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import parse
+from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.load import load_file
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.repair import OPERATION, RepairOptions
-from chainviz.core.providers import PROVIDERS, get_provider
 from chainviz.core.providers.check import check
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}

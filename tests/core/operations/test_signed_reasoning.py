@@ -9,8 +9,7 @@ import pytest
 from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import Message, Thinking
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.execute import execute
-from chainviz.core.operations.signed_reasoning import WARNING, keeps_signed_reasoning
+from chainviz.core.operations.execute import WARNING, execute, keeps_signed_reasoning
 from tests.core.pictures import ai, call, h, tool
 
 THOUGHT = Thinking("hm", "sig")

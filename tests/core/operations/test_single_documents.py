@@ -8,7 +8,7 @@ import pytest
 
 import chainviz
 from chainviz.core.errors import Refused
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.formats.vendors import PROVIDERS
 
 REFUSAL = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "stop_reason": "refusal"}
 EMPTY = {"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": ""}}]}

@@ -11,7 +11,7 @@ import pytest
 from chainviz import Chain, load
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.formats.vendors import PROVIDERS
 from tests.core.formats.chains import sample_files
 from tests.core.oracle.vendors import VENDORS, Vendor
 from tests.shared_folder import shared

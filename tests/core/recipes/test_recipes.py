@@ -109,7 +109,7 @@ def test_the_command_line_writes_what_python_makes(tmp_path: Path, capsys: Any) 
     assert "was not written" in capsys.readouterr().err
 
 
-def test_the_recipe_of_the_readme_can_be_read() -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text()
-    recipe = read_recipe(readme.split("```toml\n")[1].split("```")[0])
+def test_recipe_of_the_help_can_be_read() -> None:
+    page = (Path(__file__).parents[3] / "chainviz/help/redaction.md").read_text()
+    recipe = read_recipe(page.split("```toml\n")[1].split("```")[0])
     assert [step.operation.name for step in recipe.steps] == ["repair", "mask", "redact"]

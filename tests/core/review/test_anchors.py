@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.review.anchors import Anchor, Standing, Successor, follow
-from chainviz.core.review.text_range import TextRange, range_after
+from chainviz.core.review import Anchor, Standing, Successor, TextRange, follow, range_after
 
 WORDS = st.lists(st.sampled_from(["red", "blue", " ", "\n", ",", "clock", "ä"]), max_size=30).map("".join)
 

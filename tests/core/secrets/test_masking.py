@@ -10,10 +10,10 @@ import urllib.parse
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain.calls.arguments import is_json
+from chainviz.core.chain.arguments import is_json
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import (
     AI,
@@ -41,6 +41,7 @@ from chainviz.core.secrets import (
 from tests.core.pictures import ai, h, tool
 from tests.core.secrets.made import EXAMPLES, fake, join
 from tests.core.strategies import chains
+from tests.examples import examples
 
 TOKEN = join("gh", "p_", fake(36))
 MAIL = "ada@engine.dev"
@@ -131,7 +132,7 @@ def test_a_card_that_is_a_number_in_json_leaves_json() -> None:
     assert json.loads(arguments) == {"card": "[CARD]", "to": ["[CARD]", "[CARD]"]}
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(chains, st.sampled_from(STRATEGIES))
 def test_messages_without_secrets_stay_the_same_objects(messages: list[Message], strategy: Any) -> None:
     masker = Masker(strategy)
@@ -145,7 +146,7 @@ awkward = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_siz
 )
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(awkward)
 def test_a_value_is_found_in_each_of_its_spellings(value: str) -> None:
     raw = value.encode()

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from chainviz.core.secrets import RULES, get_rule, scan_text
-from chainviz.core.secrets.rule_words import RuleWords, rule_words
+from chainviz.core.secrets.scan import RuleWords, rule_words
 from tests.core.secrets.made import EXAMPLES
 
 POSITIVES = [
@@ -50,7 +50,7 @@ def test_a_text_without_any_word_rules_out_every_rule_that_has_words() -> None:
 
 @pytest.mark.parametrize("search", [None, SimpleNamespace(Match=lambda text: None)], ids=["no RE2", "RE2 gives up"])
 def test_without_a_search_for_words_every_rule_is_tried(search: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chainviz.core.secrets.rule_words._search", lambda words: search)
+    monkeypatch.setattr("chainviz.core.secrets.scan._search", lambda words: search)
     assert RuleWords().absent_from("plain") == frozenset()
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from chainviz.core.load import load_file
 from chainviz.core.operations.compact import REFERENCE, Strategy, parse_strategy
 from chainviz.core.state.call import CallRules, Reply, ToolFailed, add_event, next_state
-from chainviz.core.state.document import State, write_state
+from chainviz.core.state.document import State, dialect_of, read_raw, write_state
 from chainviz.core.state.faults import Fault, read_state
-from chainviz.core.state.raw_messages import dialect_of, read_raw
 
 RULES = CallRules(provider="anthropic")
 CALL = {

@@ -8,8 +8,7 @@ import pytest
 
 from chainviz.core.errors import Refused
 from chainviz.core.operations.compact import Settings, Strategy, parse_strategy
-from chainviz.core.state.call import CallRules, Reply, add_event, append, next_state
-from chainviz.core.state.compaction_request import CompactionRequest
+from chainviz.core.state.call import CallRules, CompactionRequest, Reply, add_event, append, next_state
 from chainviz.core.state.document import State, write_state
 from chainviz.core.state.faults import EVENTS, Fault, read_state
 from chainviz.core.state.salvage import salvage

@@ -17,11 +17,10 @@ from chainviz.core.operations.compact import Compact, CompactOptions
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.core.state.document import write_state
-from chainviz.core.state.export import is_state_format, provider_of, state_of
+from chainviz.core.state.export import Mark, is_state_format, next_call, provider_of, state_of
 from chainviz.core.state.faults import read_state
+from chainviz.core.state.message_index import Usage, usage_of
 from chainviz.core.state.processed_length import shifted_length
-from chainviz.core.state.stored_and_sent import Mark, next_call
-from chainviz.core.state.usage import Usage, usage_of
 from tests.core.pictures import ai, call, h, s, tool
 from tests.core.strategies import chains
 from tests.shared_folder import SAMPLES
@@ -49,7 +48,7 @@ def test_leading_systems_are_sent_and_what_follows_is_stored() -> None:
     ("messages", "given", "seen", "words"),
     [
         ([s("a"), s("b")], None, 0, "Nothing would be stored"),
-        (CHAIN, 99, 6, "more than the 6"),
+        (CHAIN, 99, 6, "but only 6 are stored"),
         (CHAIN, -1, 0, ""),
         (CHAIN, 2, 2, ""),
         ([h("a"), h("b")], None, 0, ""),

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
-from chainviz.core.text_formats.contract import AmbiguousTags, Section, TextFormat
-from chainviz.core.text_formats.line_index import LineIndex
+from chainviz.core.text_formats.contract import AmbiguousTags, LineIndex, Section, TextFormat
 from tests.core.text_formats.hostile import LINES
 from tests.cpu import cpu_seconds
+from tests.examples import examples
 
 NAMES = ("a", "b", "my tool", "Réponse")
 texts = st.lists(st.sampled_from((*LINES, "# my tool", "<my tool>", "</my tool>", "# RÉPONSE")), max_size=12).map("\n".join)
@@ -22,7 +22,7 @@ plain = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_character
 
 
 @given(formats, texts)
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_sections_and_ignored_ranges_cover_the_text_once(text_format: TextFormat, text: str) -> None:
     parsed = text_format.scan(text)
     covered = bytearray(len(text))
@@ -41,7 +41,6 @@ def test_sections_and_ignored_ranges_cover_the_text_once(text_format: TextFormat
 
 
 @given(st.sampled_from(TEXT_FORMATS), st.lists(st.tuples(st.sampled_from(NAMES), plain.filter(bool)), min_size=1, max_size=5))
-@settings(deadline=None)
 def test_plain_sections_read_back_as_they_were_written(text_format: TextFormat, sections: list[tuple[str, str]]) -> None:
     registered = replace(text_format.register_all(NAMES), strict=True)
     written = registered.format_sections([Section(*each) for each in sections])

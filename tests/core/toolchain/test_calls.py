@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.toolchain import CallsError, parse_calls, read_calls
-from chainviz.core.toolchain.yaml_syntax import to_yaml
+from chainviz.core.toolchain.syntax import to_yaml
 from tests.cpu import cpu_seconds
+from tests.examples import examples
 
 BROKEN = """[
   {"tool": "hold", "args": {"n": 1.50}},
@@ -124,7 +125,7 @@ values = st.recursive(
 
 
 @given(values)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_what_is_written_as_yaml_is_read_as_the_same_value(value: object) -> None:
     (call,) = parse_calls(to_yaml({"args": {"v": value}, "tool": "t"}), "yaml")
     assert call.arguments == {"v": value}
@@ -133,7 +134,7 @@ def test_what_is_written_as_yaml_is_read_as_the_same_value(value: object) -> Non
 
 
 @given(st.text(max_size=40), st.sampled_from(["json", "yaml"]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_reading_never_fails(text: str, syntax: str) -> None:
     for mixed in (text, f'[{{"tool": "a"}}, {text}]', f"tool: {text}", f"- tool: a\n  args: {text}"):
         read = read_calls(mixed, syntax)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from chainviz.core.chain.messages import AI, TOOL, Image, Message, Text, ToolCal
 from chainviz.core.chain.tree import BodyPair
 from chainviz.core.text_formats import get_text_format
 from chainviz.core.toolchain import Failure, Output, ToolSchemas, format_results, stored_outputs, tool_schemas
-from chainviz.core.toolchain.chain_results import MISSING, value_of
+from chainviz.core.toolchain.results import MISSING, value_of
 
 PICTURE = Image("https://example.invalid/x.png")
 PAIR = BodyPair(

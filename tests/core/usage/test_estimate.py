@@ -26,5 +26,6 @@ def test_a_tokenizer_counts_every_text_and_pictures_by_bytes(monkeypatch: pytest
 
 
 def test_the_tokenizer_of_the_extra_counts_as_openai_does() -> None:
-    pytest.importorskip("rs_bpe")
+    pytest.importorskip("bpe_openai")
     assert tokens_of([h("hello world <|endoftext|>")]) == 9
+    assert tokens_of([h("\U0001f9ff" * (estimate.PIECE + 1))]) > estimate.PIECE

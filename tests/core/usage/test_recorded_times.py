@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chainviz.core.chain.messages import Fragment, Message, Text
-from chainviz.core.usage.recorded_times import Times, times_in, times_of
+from chainviz.core.usage.times import Times, times_in, times_of
 
 NOON = 1_741_176_000_000
 """2025-03-05 12:00 UTC."""

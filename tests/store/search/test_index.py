@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from chainviz.core.documents.source import open_source
@@ -25,6 +25,7 @@ from chainviz.store.search.index import index_chain, rebuild_index, unindexed
 from chainviz.store.search.lookup import Phrase, blocks_with, histories_with, histories_with_together
 from chainviz.store.search.words import LONGEST_PHRASE
 from chainviz.store.transfer.imports import MessageList, import_chain
+from tests.examples import examples
 from tests.store.test_growth import grown
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -185,7 +186,7 @@ def test_equal_words_of_a_message_are_held_once() -> None:
     assert len(set(map(id, words))) == len(set(words))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text("ab ", max_size=30), min_size=1, max_size=6), st.text("ab ", min_size=1, max_size=6))
 def test_it_finds_what_a_plain_search_finds(texts: list[str], asked: str) -> None:
     phrase = Phrase.of(asked)

@@ -11,21 +11,23 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
+from chainviz.chains.explorer.overview import OVERVIEW
 from chainviz.chains.explorer.page import explorer_page, load_outline, repair_url_of
-from chainviz.chains.explorer.rendered_window import asked_window, outline_page, reading_of, window_page
+from chainviz.chains.explorer.rendered_window import outline_page, read_window, reading_of, window_page
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import ViewState, read_view
 from chainviz.core.chain.paths import parse_path
 from chainviz.store.models import Version
 from chainviz.store.query.windows import ALL_OPEN
-from chainviz.web.htmx import wants_fragment
+from chainviz.web.http import wants_fragment
 
 
 def version_subject(request: HttpRequest, chain_id: int, number: int | None = None) -> Subject:
     """Version `number` of a chain the person may see, or the newest."""
     chain = chain_for(request, chain_id)
     number = number or chain.version
-    versions = Version.objects.select_related("snapshot__outline").only("number", "history_id", *SNAPSHOT_COLUMNS)
+    found = Version.objects.select_related("snapshot__outline").only("number", "history_id", *SNAPSHOT_COLUMNS)
+    versions = found.annotate(overview=OVERVIEW.column("snapshot"))
     version = get_object_or_404(versions, history=chain.history, number=number)
     base_url = reverse("chains:version", args=[chain.pk, number])
     return Subject(
@@ -38,6 +40,7 @@ def version_subject(request: HttpRequest, chain_id: int, number: int | None = No
         number,
         permissions=member_of(request).permissions,
         person=person_of(request),
+        overview=getattr(version, "overview", None),
     )
 
 
@@ -78,7 +81,7 @@ def at(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
 def rows(request: HttpRequest, subject: Subject) -> HttpResponse:
     """A window by path and direction. Without a script it is the whole page, with the window in it."""
     view: ViewState = read_view(request.GET)
-    found = asked_window(subject.stored, request.GET, view.folds)
+    found = read_window(subject.stored, request.GET, view.folds)
     if not wants_fragment(request):
         return _page(request, explorer_page(subject, view, found))
     page = window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found)
@@ -88,7 +91,7 @@ def rows(request: HttpRequest, subject: Subject) -> HttpResponse:
 @requires("read")
 @require_safe
 def outline(request: HttpRequest, subject: Subject) -> HttpResponse:
-    found = asked_window(subject.stored, request.GET, ALL_OPEN)
+    found = read_window(subject.stored, request.GET, ALL_OPEN)
     if not wants_fragment(request):
         return _page(request, explorer_page(subject, ViewState(), found))
     return _fragment(request, "chains/explorer/_outline.html", {"window": outline_page(subject, found)})

@@ -15,8 +15,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.visible_text import marks
 from chainviz.store.query.find import Hit, Place
 from chainviz.store.query.find import find as find_in
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number, wants_fragment
 
 LONGEST = 1_000
 LEAD, PAGE_LEAD = 16, 60

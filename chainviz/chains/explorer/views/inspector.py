@@ -11,7 +11,7 @@ from chainviz.chains.explorer.inspector import node_page
 from chainviz.chains.explorer.page import edit_url_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.core.chain.paths import parse_path
-from chainviz.web.htmx import wants_fragment
+from chainviz.web.http import wants_fragment
 
 
 @requires("read")

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from chainviz.chains.explorer.subject import Subject
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import PathError
-from chainviz.web.query_params import url_or_nothing
+from chainviz.web.http import url_or_nothing
 
 
 def no_node(request: HttpRequest, subject: Subject, sentence: str, where: str) -> HttpResponse:

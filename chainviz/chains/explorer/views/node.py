@@ -18,21 +18,20 @@ from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.source_units import source_file, source_text
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import read_view
-from chainviz.chains.exports.lock import require_subject_unlocked
+from chainviz.chains.exports.view import require_subject_unlocked
 from chainviz.chains.render.excerpt import Stretch, stretch
-from chainviz.chains.render.parts import between_html, more_html, shown_text
+from chainviz.chains.render.parts import between_html, display_text, more_html
 from chainviz.chains.render.pictures import picture
-from chainviz.chains.render.steps import Asked
+from chainviz.chains.render.steps import StepQuery
 from chainviz.chains.render.text_marks import TextMark, in_layout, mark_text
 from chainviz.chains.render.visible_text import safe
-from chainviz.chains.secrets.export_scan import Held, before_source
+from chainviz.chains.secrets.export_scan import SecretNotice, before_source
 from chainviz.core.chain.messages import Binary, Image, Part, ToolResult
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.core.documents.json.long_strings import length_of, part_of
-from chainviz.core.review.anchors import part_text
+from chainviz.core.documents.json.long_values import length_of, part_of
+from chainviz.core.review import part_text
 from chainviz.store.query.search_pattern import Needle
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number, wants_fragment
 
 LONGEST = 1_000
 """Characters of a text somebody looks for, and of a line that is shown before it."""
@@ -45,14 +44,14 @@ def place_of(request: HttpRequest, name: str = "from") -> int:
 @requires("read")
 @require_safe
 def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """An opened row; `from`: the piece to go on with, `until`: where to end, `part`: a part that must be shown."""
+    """Show an open row; `from`: the next piece, `until`: where to end, `part`: a part that must be shown."""
     path = parse_path(where).node
     span = subject.stored.span(path)
     if path.pair is None:
         return redirect(f"{subject.base_url}at/{path}#{path.dom_id}")
     view = read_view(request.GET)
     part = request.GET.get("part", "")
-    asked = Asked(place_of(request), place_of(request, "until") or None, parse_path(part) if part else None)
+    asked = StepQuery(place_of(request), place_of(request, "until") or None, parse_path(part) if part else None)
     notes = row_notes(subject, span.start, span.stop)
     reading = replace(reading_of(subject, view, repair_url_of(subject)), marks=notes.marks)
     html = body_html(subject.stored, reading, path, asked)
@@ -68,7 +67,7 @@ def part(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     path = parse_path(where)
     found = _part(subject, path, begun=True)
     view = read_view(request.GET)
-    text, is_laid_out = shown_text(found, view.as_written)
+    text, is_laid_out = display_text(found, view.as_written)
     start, until = place_of(request), place_of(request, "until") or length_of(text)
     place = _place_of_text(request, text, start)
     reading = replace(reading_of(subject, view), marks=_marks(subject, path))
@@ -90,7 +89,7 @@ LINES_BEFORE = 3
 
 
 def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
-    """Some lines before the next place of what somebody looks for; `start` where it is near or nowhere."""
+    """Return a place some lines before the next match of the search; `start` if it is near or there is none."""
     wanted = request.GET.get("find", "")[:LONGEST]
     place = Needle(wanted, bool(request.GET.get("case"))).find_in(text, start) if wanted else -1
     if place < 0:
@@ -106,7 +105,7 @@ def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
 @requires("read")
 @require_safe
 def image(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """A picture that lies in the chain itself, under its true type."""
+    """Serve an embedded image under its true type."""
     found = _part(subject, parse_path(where))
     if isinstance(found, ToolResult):
         number = place_of(request, "media")
@@ -153,8 +152,8 @@ def _part(subject: Subject, path: Path, *, begun: bool = False) -> Part:
     return subject.stored.bodies.messages(rows)[0].parts[path.part]
 
 
-def _answer(request: HttpRequest, subject: Subject, path: Path, box: str, held: Held | None = None) -> HttpResponse:
-    """`held`: what is to be known before the source is downloaded; the page of a source alone offers that."""
+def _answer(request: HttpRequest, subject: Subject, path: Path, box: str, held: SecretNotice | None = None) -> HttpResponse:
+    """Answer with the source. `held`: a notice about secrets before the download, which only the page of a source offers."""
     if wants_fragment(request):
         response = HttpResponse(box)
     else:

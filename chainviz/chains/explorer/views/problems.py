@@ -13,24 +13,23 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.verdicts import verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem
-from chainviz.core.chain.unread import describe_unread
-from chainviz.core.providers import PROVIDERS
-from chainviz.core.providers.verdict import verdict_from
+from chainviz.core.chain.surroundings import describe_unread
+from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.providers.check import verdict_from
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
-from chainviz.store.query.problems import Wanted, next_problem, previous_problem, problems_of
+from chainviz.store.query.problems import ProblemFilter, next_problem, previous_problem, problems_of
 from chainviz.store.query.problems import problems as problems_from
 from chainviz.store.transfer.document_context import envelope_of
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number, wants_fragment
 
 
 @requires("read")
 @require_safe
 def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """`provider`: what that one would say; else what is wrong with the chain's structure. `error`: an API's message, which
-    is looked for in the chain."""
-    wanted = _wanted(request)
+    """List problems. `provider`: those by its rules; else those of the chain's structure. `error`: an API's message,
+    which is located in the chain."""
+    wanted = _problem_filter(request)
     error = request.GET.get("error", "").strip()[:LONGEST]
     counts = unpack(subject.outline.verdicts)
     envelope = envelope_of(subject.snapshot)
@@ -54,12 +53,11 @@ def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
 @requires("read")
 @require_safe
 def step(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """To the next or previous problem from `from`: a redirect, or for a script where it is and what is wrong.
-
-    `nth`: the problem of that row, counted from 0, at which the reader is; without it the row's own are passed over.
+    """Go to the next or previous problem from `from`: a redirect, or for a script its place and text.
+    `nth`: the problem of that row, counted from 0, at which the reader is; without it the row's own are skipped.
     """
     backwards = request.GET.get("dir") == "previous"
-    number, found = _stepped(subject.stored, _path(request, "from"), _nth(request), _wanted(request), backwards)
+    number, found = _stepped(subject.stored, _path(request, "from"), _nth(request), _problem_filter(request), backwards)
     if wants_fragment(request):
         return render(request, "chains/explorer/_problem.html", {"problem": found, "nth": number})
     if found is None:
@@ -68,9 +66,9 @@ def step(request: HttpRequest, subject: Subject) -> HttpResponse:
 
 
 def _stepped(
-    chain: StoredChain, start: Path | None, nth: int | None, wanted: Wanted, backwards: bool
+    chain: StoredChain, start: Path | None, nth: int | None, wanted: ProblemFilter, backwards: bool
 ) -> tuple[int, Problem | None]:
-    """A problem and its number in its row: the next one of the row, or that of the nearest row which comes first."""
+    """Return a problem and its number in its row: the next one of the row, or the first of the nearest row."""
     if start is not None and nth is not None:
         own = problems_of(chain, start, wanted)
         number = nth - 1 if backwards else nth + 1
@@ -85,24 +83,24 @@ def _nth(request: HttpRequest) -> int | None:
     return small_number(request.GET.get("nth", ""))
 
 
-def _nearest(chain: StoredChain, start: Path | None, wanted: Wanted, backwards: bool) -> Problem | None:
-    """In that direction, or from the other end of the chain where there is none."""
+def _nearest(chain: StoredChain, start: Path | None, wanted: ProblemFilter, backwards: bool) -> Problem | None:
+    """Return the nearest problem in that direction, or from the other end of the chain if there is none."""
     if not backwards:
         return next_problem(chain, start, wanted) or next_problem(chain, None, wanted)
     found = previous_problem(chain, start, wanted) if start is not None else None
     return found or _last(chain, wanted)
 
 
-def _last(chain: StoredChain, wanted: Wanted) -> Problem | None:
+def _last(chain: StoredChain, wanted: ProblemFilter) -> Problem | None:
     if not len(chain):
         return None
     end = chain.outline.path_at(len(chain) - 1).node
     return next(reversed(problems_from(chain, end, wanted=wanted).problems), None) or previous_problem(chain, end, wanted)
 
 
-def _wanted(request: HttpRequest) -> Wanted:
+def _problem_filter(request: HttpRequest) -> ProblemFilter:
     name = request.GET.get("provider", "")
-    return Wanted(name if any(each.name == name for each in PROVIDERS) else "")
+    return ProblemFilter(name if any(each.name == name for each in PROVIDERS) else "")
 
 
 def _path(request: HttpRequest, name: str) -> Path | None:

@@ -11,7 +11,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.summarized_nodes import replaced_page
 from chainviz.core.chain.paths import parse_path
 from chainviz.store.lineage import replacement_of
-from chainviz.web.htmx import wants_fragment
+from chainviz.web.http import wants_fragment
 
 
 @requires("read")

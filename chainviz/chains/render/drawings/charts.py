@@ -1,4 +1,4 @@
-"""Where the bytes go, as SVG: rows of blocks, each a link with words for readers who do not see it."""
+"""Draw sizes as SVG: rows of blocks, each a link with words for readers who do not see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The growth of a chain as a small SVG: solid what is recorded, dashed what is stored, a dotted line for the window."""
+"""Draw the growth of a chain as a small SVG: solid for recorded, dashed for stored tokens, a dotted line for the window."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainviz.chains.render.visible_text import safe
-from chainviz.web.formatting.token_estimate import round_tokens_text
+from chainviz.web.formatting.numbers import round_tokens_text
 
 WIDTH, HEIGHT = 312, 122
 LEFT, RIGHT, TOP, BOTTOM = 38, 304, 12, 100
@@ -71,7 +71,7 @@ class _Scale:
         return BOTTOM - min(1.0, tokens / self.most) * (BOTTOM - TOP)
 
     def points(self, line: Line) -> list[tuple[float, float]]:
-        """Up to the first that lies above the chart."""
+        """Return the points up to the first that is above the chart."""
         found: list[tuple[float, float]] = []
         for turn, tokens in line:
             found.append((self.x(turn), self.y(tokens)))

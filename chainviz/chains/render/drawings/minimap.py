@@ -1,7 +1,8 @@
-"""The minimap: at most 200 blocks, each a link, as one SVG.
+"""The minimap: the blocks of a chain as one SVG, drawn as a few paths, under at most 16 links to their rows.
 
-A block's colour is whose bytes it is made of; its height, width and strength grow with its bytes. A mark on its right
-says that it has problems, one on its left that the draft has changed it.
+A block has the colour of the role that wrote most of it; its height, width and shade grow with its bytes. A mark on its
+right means
+problems, one on its left a change of the draft.
 """
 
 from __future__ import annotations
@@ -10,16 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.visible_text import safe
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.core.counts import count_text
+from chainviz.store.outline.blocks import evenly
+from chainviz.web.formatting.numbers import byte_text
 
 LEAST = 4.0
 HEIGHT = 800.0
 GAP = 0.25
 """Of a block's height, at most one unit: between it and the next."""
 SECTION_GAP = 2.0
-WIDTHS = (11, 16, 22)
+LEFT, NARROW, WIDE = 2, 5, 22
+LARGE_SHARE = 2.0
+"""Times the average: a block of this size is as wide and as strong as any."""
+MOST_LINKS = 16
 NAMES = {"system": "system message", "human": "request"}
 
 
@@ -40,43 +45,81 @@ class Block:
     """By the draft."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    block: Block
+    y: float
+    height: float
+
+
 def minimap_svg(blocks: Sequence[Block], base_url: str) -> str:
-    starts = [block.section and not (place and blocks[place - 1].section == block.section) for place, block in enumerate(blocks)]
-    heights = [LEAST + sqrt(block.size) for block in blocks]
-    gaps = SECTION_GAP * sum(map(bool, starts[1:]))
-    scale = (HEIGHT - gaps) / max(1.0, sum(heights))
-    average = sum(block.size for block in blocks) / max(1, len(blocks))
-    links: list[str] = []
-    flags: list[str] = []
-    changes: list[str] = []
-    y = 0.0
-    for block, height, begins in zip(blocks, heights, starts, strict=True):
-        y += SECTION_GAP * bool(begins and links)
-        drawn = max(0.5, height * scale - min(1.0, height * scale * GAP))
-        links.append(_link(block, base_url, (y, drawn), average))
-        if block.problems:
-            flags.append(f"M27 {y:.1f}v{max(drawn, 3):.1f}")
-        if block.is_changed:
-            changes.append(f"M1 {y:.1f}v{max(drawn, 3):.1f}")
-        y += height * scale
+    drawn = _place_blocks(blocks)
+    groups = [drawn[low:high] for low, high in evenly(len(drawn), -(-len(drawn) // MOST_LINKS))]
+    links = "".join(_link(group, base_url) for group in groups)
+    flags = "".join(f"M27 {each.y:.1f}v{max(each.height, 3):.1f}" for each in drawn if each.block.problems)
+    changes = "".join(f"M1 {each.y:.1f}v{max(each.height, 3):.1f}" for each in drawn if each.block.is_changed)
     return (
         f'<svg class="minimap" viewBox="0 0 30 {HEIGHT:.0f}" preserveAspectRatio="none" role="group" '
         f'aria-label="The whole chain, {count_text(len(blocks), "block")}" data-minimap>'
-        f'{"".join(links)}<path class="flags" d="{"".join(flags)}"/><path class="changes" d="{"".join(changes)}"/>'
+        f'{_paths(drawn)}{links}<path class="flags" d="{flags}"/><path class="changes" d="{changes}"/>'
         f'<path class="hit-ticks" d="" data-hit-ticks/>'
         f'<rect class="view" x="0.5" y="0" width="29" height="0" rx="2" data-frame/></svg>'
     )
 
 
-def _link(block: Block, base_url: str, place: tuple[float, float], average: float) -> str:
-    y, height = place
-    share = block.size / average if average else 0
-    step = 2 if block.is_header or share >= 2 else 1 if share >= 0.5 else 0
-    strength = 1 if block.is_header else min(1.0, 0.5 + share / 4)
+def _place_blocks(blocks: Sequence[Block]) -> list[_Drawn]:
+    starts = [block.section and not (place and blocks[place - 1].section == block.section) for place, block in enumerate(blocks)]
+    heights = [LEAST + sqrt(block.size) for block in blocks]
+    gaps = SECTION_GAP * sum(map(bool, starts[1:]))
+    scale = (HEIGHT - gaps) / max(1.0, sum(heights))
+    drawn: list[_Drawn] = []
+    y = 0.0
+    for block, height, begins in zip(blocks, heights, starts, strict=True):
+        y += SECTION_GAP * bool(begins and drawn)
+        drawn.append(_Drawn(block, y, max(0.5, height * scale - min(1.0, height * scale * GAP))))
+        y += height * scale
+    return drawn
+
+
+def _paths(drawn: Sequence[_Drawn]) -> str:
+    """Draw all blocks of one colour and shade as one path."""
+    average = sum(each.block.size for each in drawn) / max(1, len(drawn))
+    found: dict[tuple[str, int], list[str]] = {}
+    for each in drawn:
+        share = min(1.0, each.block.size / average / LARGE_SHARE) if average else 0.0
+        if each.block.is_header:
+            share = 1.0
+        width = NARROW + (WIDE - NARROW) * share
+        shapes = found.setdefault((each.block.role, round(2 * share)), [])
+        shapes.append(f"M{LEFT} {each.y:.1f}h{width:.0f}v{each.height:.1f}H{LEFT}")
+    return "".join(f'<path data-role="{role}" data-shade="{shade}" d="{"".join(shapes)}"/>' for (role, shade), shapes in found.items())
+
+
+def _link(group: Sequence[_Drawn], base_url: str) -> str:
+    first, last = group[0], group[-1]
     return (
-        f'<a href="{safe(base_url)}rows?near={block.start}" data-at="{block.start}" data-role="{block.role}" '
-        f'aria-label="{_words(block)}"><rect x="2" y="{y:.1f}" width="{WIDTHS[step]}" height="{height:.1f}" '
-        f'rx="1" fill-opacity="{strength:.2f}"/></a>'
+        f'<a href="{safe(base_url)}rows?near={first.block.start}" aria-label="{_words(joined([each.block for each in group]))}">'
+        f'<rect y="{first.y:.1f}" width="30" height="{last.y + last.height - first.y:.1f}"/></a>'
+    )
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """Neighbours as one block; the role that has most bytes gives its colour."""
+    if len(blocks) == 1:
+        return blocks[0]
+    sizes: dict[str, int] = {}
+    for block in blocks:
+        sizes[block.role] = sizes.get(block.role, 0) + block.size
+    first = blocks[0]
+    return Block(
+        first.start,
+        sum(block.messages for block in blocks),
+        sum(block.size for block in blocks),
+        max(sizes, key=lambda role: sizes[role]),
+        sum(block.problems for block in blocks),
+        first.section if blocks[-1].section == first.section else 0,
+        all(block.is_header for block in blocks),
+        any(block.is_changed for block in blocks),
     )
 
 

@@ -13,8 +13,8 @@ from itertools import islice, pairwise
 from typing import Generic, Protocol, TypeVar
 
 from chainviz.core.diff.align import Gap, align
-from chainviz.core.diff.merge.merged import CHOICES, SIDES, Choice
-from chainviz.core.diff.merge.sequence_merge import Contents, Joining, Keyed, Resolution, resolve
+from chainviz.core.diff.merge.items import CHOICES, SIDES, Choice
+from chainviz.core.diff.merge.sequences import Contents, Joining, Keyed, Resolution, resolve
 
 Item = TypeVar("Item")
 
@@ -36,10 +36,10 @@ class Base(Joining[Item], Protocol[Item]):
     def slice(self, start: int, stop: int) -> Sequence[Item]: ...
 
     def span(self, place: int) -> tuple[int, int]:
-        """Start and stop of the row that holds this item."""
+        """Return start and stop of the row that contains this item."""
 
     def continue_rows(self, items: Sequence[Item]) -> Sequence[bool]:
-        """Of each item whether it belongs to the row that it is put behind."""
+        """Return for each item whether it belongs to the row of the item before it."""
 
     def keys(self, items: Sequence[Item]) -> Sequence[Hashable]:
         """Equal keys, equal items."""
@@ -76,7 +76,7 @@ class Conflict(Generic[Item]):
 
     @cached_property
     def resolution(self) -> Resolution[Item] | None:
-        """None where one side is chosen as a whole. Worked out when it is asked for: items may be read for it."""
+        """The joined result, or None if one side is chosen as a whole. Computed on demand, because it may read items."""
         return resolve(self.contents, self.joining) if self.joining is not None else None
 
     @property
@@ -86,7 +86,7 @@ class Conflict(Generic[Item]):
 
     @property
     def keeps_other_parts(self) -> bool:
-        """With one side chosen, what the other side changed in other parts of the row stays."""
+        """Whether choosing one side keeps what the other changed in other parts of the row."""
         if self.resolution is None:
             return False
         merged = self.resolution.merged
@@ -109,7 +109,7 @@ class Merge(Generic[Item]):
 
     @cached_property
     def conflicts(self) -> tuple[Conflict[Item], ...]:
-        """Those where somebody chooses."""
+        """The conflicts that a person decides."""
         return tuple(each for each in self.shared if not each.is_settled)
 
     def changes(self, choices: Sequence[Choice]) -> list[Change[Item]]:
@@ -121,7 +121,7 @@ class Merge(Generic[Item]):
         return self._with(found)
 
     def changes_of_mine(self) -> list[Change[Item]]:
-        """The same with mine as it is wherever both sides changed a row."""
+        """Return the changes with my version in every row that both sides changed."""
         return self._with({place: self.regions[place].mine for each in self.shared for place in each.places})
 
     def _chosen(self, conflict: Conflict[Item], choice: Choice) -> Iterator[tuple[Change[Item], ...]]:
@@ -157,7 +157,7 @@ def merge(base: Base[Item], mine: Iterable[Change[Item]], theirs: Iterable[Chang
 
 
 def _refined(base: Base[Item], changes: Sequence[Change[Item]]) -> Iterator[Change[Item]]:
-    """Yields the changes without what they leave as it is, and row by row where items were replaced one for one."""
+    """Yield the changes without unchanged items, and row by row if items were replaced one for one."""
     sides = [side for each in changes for side in (base.slice(each.start, each.start + each.removed), each.items)]
     keys = iter(base.keys([item for side in sides for item in side]))
     for change in changes:
@@ -208,7 +208,7 @@ def _region(low: int, high: int, held: list[tuple[bool, Change[Item]]]) -> Regio
 
 
 def _extent(base: Base[Item], change: Change[Item]) -> tuple[int, int]:
-    """What the change touches, counted in halves: the gap before item n is 2n, the item itself 2n + 1."""
+    """Return the range that a change touches, counted in halves: the gap before item n is 2n, the item itself 2n + 1."""
     start, stop = change.start, change.start + change.removed
     if change.removed:
         return 2 * base.span(start)[0] + 1, 2 * base.span(stop - 1)[1] - 1
@@ -259,7 +259,7 @@ def _together(disputed: Sequence[int], contents: Mapping[int, Contents[Item]]) -
 
 
 def _moves(contents: Mapping[int, Contents[Item]]) -> dict[int, set[int]]:
-    """For each region those that hold now what it held before, and those that held before what it holds now."""
+    """Return for each region those that now have its former items, and those that had its present items before."""
     linked: dict[int, set[int]] = defaultdict(set)
     for side in SIDES:
         came: dict[Hashable, int] = {}

@@ -1,4 +1,5 @@
-"""Where the message lists of a file are: `recognition` (what the formats say a message is), `find_lists` and `json_lines`
-(the search), `text_members` (strings that are messages), `sequences` (lists that make up one chain), `repeated_answers`
-(answers that the list holds, too), `sample` (the first units, for the formats), `truncated` and `diagnostics` (broken
-files), `detect` (the entry point)."""
+"""Find the message lists of a file.
+
+`recognition` asks the formats what a message is and keeps a sample for them, `find_lists` and `json_lines` search (also
+broken files), `sequences` joins lists that make up one chain, and `detect` is the entry point.
+"""

@@ -1,4 +1,4 @@
-"""Where the message lists of a document lie (step one of detection). The formats say what a message looks like."""
+"""Find the message lists of a document (step one of detection). The formats say what a message looks like."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from chainviz.core.documents.detection.diagnostics import CHECKED, refuse_strangers, refuse_without_messages
 from chainviz.core.documents.detection.find_lists import Place, outline
-from chainviz.core.documents.detection.json_lines import PROBE_LINES, Line, has_lines, outline_lines
-from chainviz.core.documents.detection.recognition import SNIFF, Keys, Recognition
-from chainviz.core.documents.detection.repeated_answers import without_repeated
-from chainviz.core.documents.detection.sample import SAMPLE_UNITS, take_sample
-from chainviz.core.documents.detection.sequences import Group, grouped, trees, with_choices
-from chainviz.core.documents.detection.text_members import text_places
-from chainviz.core.documents.detection.truncated import open_list
+from chainviz.core.documents.detection.json_lines import (
+    CHECKED,
+    PROBE_LINES,
+    Line,
+    has_lines,
+    open_list,
+    outline_lines,
+    refuse_strangers,
+    refuse_without_messages,
+)
+from chainviz.core.documents.detection.recognition import SAMPLE_UNITS, SNIFF, Keys, Recognition, take_sample
+from chainviz.core.documents.detection.sequences import (
+    Group,
+    grouped,
+    trees,
+    with_answers,
+    with_choices,
+    without_repeated,
+)
+from chainviz.core.documents.detection.text_places import text_places
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.scan import Window, byte_length, fault, fault_in, skip_space
 from chainviz.core.documents.source import Source
@@ -39,9 +51,8 @@ class Survey:
 
 
 def survey(source: Source, recognition: Recognition, *, salvage: bool = False) -> Survey:
-    """Find the message lists. DocumentError where there is no JSON or nothing that looks like a message.
-
-    With `salvage` a document that is cut off is found up to where it ends.
+    """Find the message lists. Raises DocumentError if there is no JSON, or nothing that looks like a message.
+    With `salvage` a document that is cut off is read up to its end.
     """
     window = Window(source, 0, source.size)
     start = 1 if window.text.startswith("\ufeff") else 0
@@ -76,7 +87,8 @@ def raw_list(source: Source) -> FoundList:
 
 
 def empty_list(source: Source) -> FoundList | None:
-    """A file that is a list of nothing: no message says what it is, so only somebody who names its format can mean it."""
+    """Return the empty list that a file consists of, or None. No message shows its format, so only a person who names
+    the format can mean it."""
     content = source.read(0, source.size) if source.size < LARGEST_EMPTY else b""
     found = _NOTHING.fullmatch(content)
     return FoundList((), "", Span(0, source.size), found.start(1), found.end(1)) if found else None
@@ -101,7 +113,7 @@ def _describe(source: Source, places: list[Place], recognition: Recognition) -> 
 
 
 def _name(source: Source, pointer: Pointer) -> str:
-    """What the file calls the document that the chain was taken from."""
+    """Return the name that the file gives to the document from which the chain was taken, or ""."""
     place = pointer[1] if source.names and len(pointer) > 1 else None
     return source.names[place] if isinstance(place, int) and place < len(source.names) else ""
 
@@ -113,17 +125,17 @@ def _chains(
     step `base`; None where it is a document of others too."""
     nodes, others = trees(source, places, recognition.trees)
     counted = _counted(others, recognition.copies)
-    groups = _without_answers(with_choices(grouped(counted, recognition.sequences))) if others else []
+    groups = _without_answers(with_answers(with_choices(grouped(counted, recognition.sequences)))) if others else []
     groups = without_repeated(source, groups)
     groups = sorted([*nodes, *groups], key=lambda group: group.span.start) if nodes else groups
     if whole is not None and len(groups) == 1:
-        return [groups[0].found(whole, groups[0].places[0].pointer[base:])]
-    return [group.found(*_own_region(groups, number)) for number, group in enumerate(groups)]
+        return [groups[0].as_list(whole, groups[0].places[0].pointer[base:])]
+    return [group.as_list(*_own_region(groups, number)) for number, group in enumerate(groups)]
 
 
 def _counted(places: list[Place], copies: Sequence[Keys]) -> list[Place]:
-    """The places that hold a chain: of equal keys in one object the last counts, as for every JSON parser; a copy and a
-    list inside a string count where there is no other."""
+    """Return the places that contain a chain: of equal keys in one object the last counts, as for every JSON parser; a
+    copy and a list inside a string count only if there is no other."""
     last = {place.pointer: place for place in places}.values()
     first = [place for place in last if not any(_holds(place.keys, keys) for keys in copies)] or [*last]
     return [place for place in first if place.string is None] or first
@@ -140,7 +152,7 @@ def _holds(path: Keys, keys: Keys) -> bool:
 
 
 def _title(pointer: Pointer, inside: Pointer, sample: Sample) -> str:
-    """Where the chain lies, and what its document calls it."""
+    """Return a title: the pointer to the chain, and the name that its document gives it."""
     return _called(pointer_text(pointer[:-1] if len(inside) == 1 and len(pointer) > 1 else pointer), sample)
 
 
@@ -155,7 +167,7 @@ _NAMES = ("title", "name", "task_id", "custom_id", "id", "instance_id", "session
 
 
 def _own_region(groups: list[Group], number: int) -> tuple[Span, Pointer]:
-    """The object around the chain, unless it holds another chain too: regions never overlap."""
+    """Return the object around the chain, unless it contains another chain too: regions never overlap."""
     group = groups[number]
     first = group.places[0]
     outer = group.holder.span if group.holder else first.outer
@@ -179,7 +191,7 @@ def pointer_text(pointer: Pointer) -> str:
 
 
 def _system_alone(source: Source, begin: int, end: int, recognition: Recognition) -> list[Place]:
-    """A request whose list of messages is empty may still hold a system text beside it."""
+    """Return the system text of a request whose list of messages is empty."""
     text = source.text(begin, min(end, begin + CHECKED))
     try:
         value = json_edit.parse(text)
@@ -236,6 +248,3 @@ def _describe_line(source: Source, line: Line, recognition: Recognition, units: 
         sample = take_sample(source, item, units)
         found.append(replace(item, title=_called(place, sample), sample=sample))
     return found
-
-
-__all__ = ["FoundList", "Survey", "pointer_text", "raw_list", "survey"]

@@ -61,7 +61,7 @@ class Place:
 
     @property
     def outer(self) -> Span | None:
-        """The object that holds the list; None for a list that no object holds."""
+        """The object that contains the list, or None."""
         return self.steps[-1].holder.span if self.steps else None
 
     @property
@@ -245,7 +245,7 @@ class Outline:
         return tuple(steps)
 
     def _look_into_strings(self, start: int, end: int) -> None:
-        """Takes the lists that lie inside of JSON strings among plain members."""
+        """Add the lists inside JSON strings among plain members."""
         text, frame = self.window.text, self._stack[-1]
         key, place = frame.key, start
         for string in _STRINGS.finditer(text, start, end):

@@ -1,17 +1,31 @@
-"""JSON Lines: the values of a file's lines with their message lists, broken lines among them."""
+"""JSON Lines with their message lists, and files that are broken, cut off or no transcript: what of them can be kept, or one
+sentence that says what can be done."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from chainviz.core.documents.detection.find_lists import Outline, Place
-from chainviz.core.documents.detection.recognition import SNIFF, Recognition
-from chainviz.core.documents.json.scan import Window, fault, skip_space
+from chainviz.core.documents.detection.recognition import SNIFF, Recognition, peek, take_sample
+from chainviz.core.documents.detection.text_places import text_places
+from chainviz.core.documents.json.scan import (
+    ENDS_INSIDE,
+    NESTED,
+    TOO_DEEP,
+    Window,
+    byte_length,
+    fault,
+    in_words,
+    skip_space,
+)
 from chainviz.core.documents.source import Source
-from chainviz.core.documents.units import Span
-from chainviz.core.errors import DocumentError
+from chainviz.core.documents.unit_reader import UnitReader
+from chainviz.core.documents.units import FoundList, Pointer, Span
+from chainviz.core.errors import DocumentError, FaultPlace
 
 PROBE_LINES = 8
 """Lines that are looked at to see what the others are like."""
@@ -31,7 +45,7 @@ class Line:
 
 
 def outline_lines(source: Source, start: int, recognition: Recognition) -> Iterator[Line | tuple[int, str]]:
-    """The values of a JSON Lines file with their message lists; a broken line comes as (offset, sentence)."""
+    """Yield the values of a JSON Lines file with their message lists; a broken line as (offset, sentence)."""
     index, offset, number, counted, broken = 0, start, 1, start, 0
     while True:
         window = Window(source, offset, source.size)
@@ -48,7 +62,9 @@ def outline_lines(source: Source, start: int, recognition: Recognition) -> Itera
                     fault(source, offset, "a line does not begin with an object")
                 walk = Outline(window, recognition, (index,))
                 position = walk.walk(position)
-                yield Line(index, number, Span(offset, window.offset(position)), walk.places)
+                region = Span(offset, window.offset(position))
+                texts = text_places(source, region, walk.places, recognition.texts, (index,))
+                yield Line(index, number, region, [*walk.places, *texts])
                 index += 1
         except DocumentError as error:
             broken += 1
@@ -61,7 +77,7 @@ def outline_lines(source: Source, start: int, recognition: Recognition) -> Itera
 
 
 def _fault_in_line(source: Source, line: Span, recognition: Recognition) -> str:
-    """Returns what is wrong with the line alone: an open string or object would run on into the lines behind it."""
+    """Describe the fault of the line alone: an open string or object would continue into the lines behind it."""
     is_ended = source.read(line.end - 1, line.end) == b"\n"
     try:
         Outline(Window(source, line.start, line.end - is_ended), recognition, ()).walk(0)
@@ -93,3 +109,110 @@ def is_json(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+CHECKED = 1 << 23
+"""A document without message lists is parsed up to this size to say what is wrong in it."""
+_EMPTY = re.compile(rb'\s*(?:\[\s*\]|\{.*"(?:messages|contents|conversations|traj|input|history)"\s*:\s*\[\s*\].*\})\s*', re.DOTALL)
+
+
+def refuse_strangers(source: Source, begin: int) -> None:
+    head = source.read(begin, begin + 512)
+    if not head:
+        raise DocumentError("The file is empty.")
+    line, column = source.place(begin)
+    place, where = FaultPlace(line, column, begin), f"Line {line}, column {column}"
+    if head[:1] in b"{[":
+        return
+    if head[:1] == b"<":
+        raise DocumentError(
+            f"{where}: this is HTML or XML, not JSON; export the transcript as JSON, or keep it as raw text.",
+            place,
+            raw=True,
+        )
+    if b"\0" in head:
+        raise DocumentError(f"{where}: this is binary, not text; upload the transcript as JSON.", place)
+    if has_lines(source, begin):
+        return
+    if source.size < CHECKED and is_json(source.read(begin, source.size)):
+        raise DocumentError(
+            f"{where}: the file is JSON, but only a single value; a list of messages is needed.",
+            place,
+            raw=True,
+        )
+    raise DocumentError(
+        f"{where}: this is not JSON: it begins with “{head[:20].decode('utf-8', 'replace').split(chr(10))[0]}” where "
+        "a “{” or “[” is expected; upload JSON or JSON Lines, or keep it as raw text.",
+        place,
+        raw=True,
+    )
+
+
+def refuse_broken(source: Source, begin: int) -> None:
+    """Raise an error with the exact fault of a document of ordinary size."""
+    text = source.text(begin, begin + CHECKED)
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if begin + CHECKED >= source.size or error.pos < len(text) - 64:
+            what = in_words(error.msg) if text[error.pos :].strip() else ENDS_INSIDE
+            fault(source, begin + byte_length(text[: error.pos]), what)
+    except (ValueError, RecursionError):
+        pass
+
+
+def refuse_without_messages(source: Source, begin: int) -> NoReturn:
+    refuse_broken(source, begin)
+    if source.size < CHECKED and _EMPTY.fullmatch(source.read(begin, source.size)):
+        raise DocumentError("The list of messages is empty.", raw=True)
+    head = peek(source.text(begin, begin + (1 << 16)))
+    keys = ", ".join(f"“{key[:30]}”" for key in list(head)[:6]) if isinstance(head, dict) else ""
+    raise DocumentError(
+        "The file is JSON, but contains no list of messages"
+        + (f" (its keys are {keys})" if keys else "")
+        + "; upload a transcript, choose its format, or keep it as raw text.",
+        raw=True,
+    )
+
+
+_LIST_OF_OBJECTS = re.compile(r"\[\s*(?=\{)")
+
+
+def open_list(
+    source: Source, begin: int, error: DocumentError, recognition: Recognition, *, salvage: bool
+) -> FoundList:
+    """Return the message list that `error` breaks off, to be salvaged. Raises DocumentError if it cannot be, or
+    `salvage` is off."""
+    if error.fault.what in ("", TOO_DEEP):
+        raise error
+    found = _first_list(source, begin, recognition)
+    if found is None:
+        refuse_broken(source, begin)
+        raise error
+    if salvage:
+        return replace(found, warnings=(str(error),))
+    whole = sum(1 for _ in UnitReader(source, found, salvage=True))
+    try:
+        for _ in UnitReader(source, found, shell=False):
+            pass
+    except DocumentError as exact:
+        error = exact
+    if error.salvage != whole:
+        fault(source, error.fault.offset, error.fault.what, whole)
+    raise error
+
+
+def _first_list(source: Source, begin: int, recognition: Recognition) -> FoundList | None:
+    """The first list whose first object looks like a message."""
+    head = source.text(begin, begin + CHECKED)
+    for opening in _LIST_OF_OBJECTS.finditer(head):
+        at, inner = opening.span()
+        whole = NESTED.match(head, inner)
+        end = min(whole.end() if whole else len(head), inner + SNIFF)
+        if recognition.has_hint(head, inner, end) and recognition.looks_like_message(head[:end], inner):
+            start = begin + byte_length(head[: at + 1])
+            key = head[:at].rstrip().removesuffix(":").rstrip().rpartition('"')[0].rpartition('"')[2]
+            pointer: Pointer = (key,) if at and key else ()
+            found = FoundList(pointer, "", Span(0, source.size), start, source.size, pointer)
+            return replace(found, sample=take_sample(source, found))
+    return None

@@ -1,19 +1,25 @@
-"""How messages are recognised while a document is scanned. The formats say it; this layer only asks.
-
-`peek` decodes the beginning of a value as far as the text at hand shows it, so that a message of 100 MB is recognised
-by its first keys.
+"""Recognise messages while a document is scanned, and keep the sample by which a format is detected: the first units of
+a
+list and the members beside it. The formats say what a message looks like.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
-from chainviz.core.documents.json.scan import SPACE, Oddities, decoder, string_at
-from chainviz.core.documents.units import TextMember, Tree
+from chainviz.core.documents.json.edit import space_end
+from chainviz.core.documents.json.scan import Oddities, decoder, string_at
+from chainviz.core.documents.sequence_reader import SequenceReader
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.unit_reader import UnitReader
+from chainviz.core.documents.units import FoundList, Sample, Span, TextMember, Tree
+from chainviz.core.errors import DocumentError
 
 SNIFF = 1 << 18
 """Characters of a value that are looked at to see whether it is a message."""
@@ -26,7 +32,7 @@ Keys = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Recognition:
-    """What the formats asked for declare."""
+    """The declarations of the formats in question."""
 
     hints: tuple[str, ...]
     """Keys of which every message has at least one."""
@@ -64,10 +70,8 @@ class Recognition:
 
 
 def peek(text: str, position: int = 0) -> Any:
-    """The value at `position` as far as `text` shows it: what is cut off has the members and characters that are there.
-
-    None where no value begins.
-    """
+    """Return the value at `position` as far as `text` contains it, with incomplete members and texts. None if no value
+    begins there."""
     return _peek(text, position, MAX_LEVELS)
 
 
@@ -89,28 +93,28 @@ def _peek(text: str, position: int, levels: int) -> Any:
 
 def _members(text: str, position: int, levels: int) -> Iterable[tuple[str, Any]]:
     try:
-        position = _space(text, position)
+        position = space_end(text, position)
         while text[position] == '"':
             key, position = string_at(text, position)
-            start = _space(text, _space(text, position) + 1)
+            start = space_end(text, space_end(text, position) + 1)
             value, position = _value(text, start, levels)
             yield key, value
             if text[position] != ",":
                 return
-            position = _space(text, position + 1)
+            position = space_end(text, position + 1)
     except (ValueError, IndexError, StopIteration):
         return
 
 
 def _elements(text: str, position: int, levels: int) -> Iterable[Any]:
     try:
-        position = _space(text, position)
+        position = space_end(text, position)
         while text[position] != "]":
             value, position = _value(text, position, levels)
             yield value
             if text[position] != ",":
                 return
-            position = _space(text, position + 1)
+            position = space_end(text, position + 1)
     except IndexError:
         return
 
@@ -119,11 +123,75 @@ def _value(text: str, start: int, levels: int) -> tuple[Any, int]:
     """A member's value and where the next token begins; behind the text where the value is cut off."""
     try:
         value, end = _scan(text, start)
-        return value, _space(text, end)
+        return value, space_end(text, end)
     except (ValueError, StopIteration, RecursionError):
         return _peek(text, start, levels - 1), len(text)
 
 
-def _space(text: str, position: int) -> int:
-    found = SPACE.match(text, position)
-    return found.end() if found else position
+SAMPLE_UNITS = 16
+SAMPLE_BYTES = 1 << 22
+LOOKED_AT = 20_000
+"""Units that are looked at for the first messages, where other records come before them."""
+CUT = 1 << 12
+"""Characters that are kept of a text."""
+
+
+def take_sample(
+    source: Source, found: FoundList, units: int = SAMPLE_UNITS, is_message: Callable[[object], bool] = lambda value: True
+) -> Sample:
+    """The first units of a list, and as many more as it takes until half of `units` are messages."""
+    values: list[Any] = []
+    count = 0
+    first = found.start
+    try:
+        # broken lines give no units: do not look for good ones through the whole file
+        near = Span(found.region.start, min(found.region.end, first + 4 * SAMPLE_BYTES)) if found.lines else found.region
+        item = replace(found, inside=(), region=near)
+        reader = SequenceReader(source, found) if found.lists else UnitReader(source, item, salvage=not found.lines)
+        for number, unit in enumerate(islice(reader, LOOKED_AT)):
+            looks_right = is_message(unit.value)
+            count += looks_right
+            if number < units or looks_right:
+                values.append(unit.value if len(unit.text) < CUT else _cut(unit.value))
+            if unit.start - first > SAMPLE_BYTES or (number + 1 >= units and 2 * count >= units):
+                break
+    except DocumentError:
+        pass
+    key = "" if found.lines else found.key or next((step for step in found.pointer[::-1] if isinstance(step, str)), "")
+    document = _document(source, found)
+    shown = document if isinstance(document, dict) else {}
+    return Sample(tuple(values), _beside(document, found), key, found.lines, shown)
+
+
+def _cut(value: Any) -> Any:
+    """Return the value with long texts cut, since a sample shows only the shape."""
+    if isinstance(value, str):
+        return value[:CUT]
+    if isinstance(value, list):
+        return [_cut(item) for item in value]
+    return {key: _cut(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _document(source: Source, found: FoundList) -> Any:
+    """Return the chain's own document without its messages; None if it is too large, or not JSON."""
+    around = found.around
+    if found.lines or sum(span.end - span.start for span in around) > SAMPLE_BYTES:
+        return None
+    # one message alone leaves no brackets behind
+    are_single = [each.single for each in sorted(found.lists, key=lambda each: each.number)] or [found.single]
+    text = source.read(around[0].start, around[0].end)
+    for is_single, span in zip(are_single, around[1:], strict=True):
+        text += (b"null" if is_single else b"") + source.read(span.start, span.end)
+    try:
+        return json.loads(text.decode("utf-8", "surrogateescape").removeprefix("\ufeff"), strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _beside(value: Any, found: FoundList) -> dict[str, Any]:
+    """Return the members of the object that contains the list, without the list."""
+    if found.single or not found.inside:
+        return {}
+    for step in found.inside[:-1]:
+        value = value[step] if value is not None else None
+    return {key: item for key, item in value.items() if key != found.inside[-1]} if isinstance(value, dict) else {}

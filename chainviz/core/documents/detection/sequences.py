@@ -1,4 +1,4 @@
-"""Which message lists of a document make up one chain, and which bytes are that chain's own document.
+"""Decide which message lists of a document make up one chain, and which bytes are that chain's own document.
 
 A format names the members that belong together (`Format.sequences`): a request's messages and the answer, or the
 three attributes of an OpenTelemetry span.
@@ -7,13 +7,17 @@ three attributes of an OpenTelemetry span.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
-from chainviz.core.chain.unread import Unread
+from chainviz.core.chain.surroundings import Unread
 from chainviz.core.documents.detection.find_lists import Frame, Place, Step
 from chainviz.core.documents.detection.recognition import Keys
+from chainviz.core.documents.json.edit import decode
+from chainviz.core.documents.json.scan import byte_length
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, ListSpan, Pointer, Span, Tree
 
@@ -41,12 +45,16 @@ class Group:
         spans = [place.spelled for place in self.places]
         return Span(min(span.start for span in spans), max(span.end for span in spans))
 
+    def holds(self, other: Group) -> bool:
+        """Return True if another group is inside the object that contains this one."""
+        return self.holder is not None and self.holder.start <= other.span.start < self.holder.end
+
     def is_choice_of(self, other: Group) -> bool:
         """Whether it is another answer to the same request."""
         return self.holder is not None and self.holder is other.holder and (self.is_choice or other.is_choice)
 
-    def found(self, region: Span, inside: Pointer) -> FoundList:
-        """As a list to be read, its sample still empty."""
+    def as_list(self, region: Span, inside: Pointer) -> FoundList:
+        """Return the group as a list to read, with an empty sample."""
         first = self.places[0]
         if self.is_tree:
             steps = len(first.pointer) - self.depth - 1
@@ -85,16 +93,28 @@ def trees(source: Source, places: Sequence[Place], kinds: Sequence[Tree]) -> tup
         value = _value(source, frame)
         ids = kind.path(value)
         path = [members[id] for id in ids if id in members] or list(members.values())
-        unread = _unread_nodes(kind, value, [id for id in ids if id not in members])
+        unread = _unread_nodes(kind, value, [id for id in ids if id not in members]) or _lost_beginning(kind, value, ids)
         groups.append(Group(tuple(path), frame, depth, is_tree=True, unread=unread))
     return groups, left
 
 
-def _unread_nodes(kind: Tree, value: Any, ids: Sequence[str]) -> tuple[Unread, ...]:
-    """The nodes of the chain that hold something, and no message that a format knows."""
+def _nodes(kind: Tree, value: Any) -> dict[str, Any]:
     for key in kind.keys:
         value = value.get(key) if isinstance(value, dict) else None
-    nodes = [value.get(id) for id in ids] if isinstance(value, dict) else []
+    return value if isinstance(value, dict) else {}
+
+
+def _lost_beginning(kind: Tree, value: Any, ids: Sequence[str]) -> tuple[Unread, ...]:
+    """The chain, if its first node follows one that is not there, or does not say which one it follows."""
+    nodes = _nodes(kind, value)
+    first = nodes.get(ids[0]) if ids else None
+    is_lost = isinstance(first, dict) and len(nodes) > 1 and (first.get(kind.parent) or kind.parent not in first)
+    return (Unread("record", "", 1),) if is_lost else ()
+
+
+def _unread_nodes(kind: Tree, value: Any, ids: Sequence[str]) -> tuple[Unread, ...]:
+    """Return the nodes of the chain that have content, but no message that a format knows."""
+    nodes = [_nodes(kind, value).get(id) for id in ids]
     held = [node.values() if kind.member else (node,) for node in nodes if isinstance(node, dict)]
     count = sum(any(isinstance(each, dict) and each for each in values) for values in held)
     return (Unread("record", "", count),) if count else ()
@@ -149,7 +169,7 @@ def with_choices(groups: Sequence[Group]) -> list[Group]:
     for group in groups:
         first = group.places[0]
         siblings = several.get(id(group), [])
-        request = next((each for each in siblings if len(each.places) > 1), None)
+        request = next((each for each in siblings if len(each.places) > 1 and each.holds(group)), None)
         if request is not None and group is not request:
             found.append(replace(request, places=(*request.places[:-1], *group.places), is_choice=True))
             continue
@@ -164,8 +184,42 @@ def with_choices(groups: Sequence[Group]) -> list[Group]:
 
 
 def _answers_beside(holder: Frame, answers: dict[tuple[Keys, int], list[Group]]) -> list[Group]:
-    """Several single messages in one list of the object that holds a list."""
+    """Return several single messages in one list, in the object that contains the list of messages."""
     return next((own for (_, frame), own in answers.items() if frame == id(holder) and len(own) > 1), [])
+
+
+def _is_answer(group: Group) -> bool:
+    """Whether it is one message that a model may have given; not what a data set wants to be given."""
+    place = group.places[0]
+    return len(group.places) == 1 and place.single and not group.is_tree and not any(step.key in WANTED for step in place.steps)
+
+
+WANTED = frozenset(("expected", "expected_output", "reference", "ideal", "target", "gold", "ground_truth"))
+"""Names under which data sets keep the answer that a model should give, which belongs to no chain."""
+
+
+def with_answers(groups: Sequence[Group]) -> list[Group]:
+    """The groups where a single answer follows the one list that is nearest to it, under whatever names an object holds both."""
+    lists: dict[int, list[tuple[Group, Step]]] = defaultdict(list)
+    for group in groups:
+        if len(group.places) == 1 and not group.places[0].single:
+            for step in group.places[0].steps:
+                lists[id(step.holder)].append((group, step))
+    answers: dict[int, list[Group]] = defaultdict(list)
+    holders: dict[int, Step] = {}
+    for answer in groups:
+        frames = (id(step.holder) for step in reversed(answer.places[0].steps)) if _is_answer(answer) else ()
+        near = next((lists[frame] for frame in frames if frame in lists), [])
+        if len(near) == 1:
+            answers[id(near[0][0])].append(answer)
+            holders[id(near[0][0])] = near[0][1]
+    only = {place: found[0] for place, found in answers.items() if len(found) == 1}
+    gone = set(map(id, only.values()))
+    return [
+        Group((*group.places, *only[id(group)].places), holders[id(group)].holder, holders[id(group)].depth) if id(group) in only else group
+        for group in groups
+        if id(group) not in gone
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,3 +228,94 @@ class _Claim:
 
     place: Place
     step: Step
+
+
+# Logs append an answer to the list of the next request and keep it where it came, too. It counts once, in the list.
+# Other answers to the same request follow what the list held before it.
+
+
+LONGEST = 1 << 20
+"""Bytes of an answer that is compared."""
+SPARE = 1 << 12
+"""Bytes by which the same message may be spelled longer, beside twice its length."""
+MOST_TRIED = 1000
+_SAME = ("role", "content", "tool_calls", "function_call", "parts")
+
+
+def without_repeated(source: Source, groups: Sequence[Group]) -> list[Group]:
+    starts = [_repeated_at(source, group) for group in groups]
+    of_request = {id(group.places[0]): start for group, start in zip(groups, starts, strict=True) if start is not None}
+    return [
+        group if id(group.places[0]) not in of_request
+        else replace(group, left_out=frozenset((of_request[id(group.places[0])],))) if start is None
+        else replace(group, places=group.places[:-1], is_choice=False)
+        for group, start in zip(groups, starts, strict=True)
+    ]  # fmt: skip
+
+
+def _repeated_at(source: Source, group: Group) -> int | None:
+    """Return the position of the last message of the request if it repeats the group's answer, else None."""
+    first, last = group.places[0], group.places[-1]
+    is_answered = last.single and not (first.single or first.string or last.string)
+    if not is_answered or last.end - last.start > LONGEST:
+        return None
+    answer = _spoken(decode(source.text(last.start, last.end)))
+    found = _last_message(source, first, 2 * (last.end - last.start) + SPARE) if answer else None
+    return found[1] if found and _spoken(found[0]) == answer else None
+
+
+def _last_message(source: Source, place: Place, room: int) -> tuple[dict[str, Any], int] | None:
+    """Return the last element of a list, and its start; None for an element that is longer than `room`."""
+    start = max(place.start, place.end - room)
+    text = source.text(start, place.end)
+    end = len(text.rstrip())
+    for at in islice((at for at, mark in enumerate(text) if mark == "{"), MOST_TRIED):
+        try:
+            value, stop = json.JSONDecoder(strict=False).raw_decode(text, at)
+        except (ValueError, RecursionError):
+            continue
+        if stop == end:
+            return value, start + byte_length(text[:at])
+    return None
+
+
+def _spoken(value: Any) -> dict[str, Any] | None:
+    """Return the members that make two messages the same; None for an empty message."""
+    told = {key: value[key] for key in _SAME if value.get(key)} if isinstance(value, dict) else {}
+    return told if len(told) > 1 else None
+
+
+# A log of requests holds a growing chain again in every request. A chain is compared by a key for each of its
+# beginnings, so that none is in memory as a whole.
+
+
+Beginnings = Sequence[int]
+"""A key for the first message, for the first two, and so on: equal keys, equal messages up to there."""
+
+
+def beginnings(messages: Iterable[Hashable]) -> Iterator[int]:
+    key = 0
+    for message in messages:
+        key = hash((key, message))
+        yield key
+
+
+def final_states(chains: Sequence[Beginnings]) -> list[int]:
+    """Return for each chain the index of the longest one that begins with it, which may be itself; of equal ones the
+    first. A chain without messages maps to itself."""
+    longest: dict[int, int] = {}
+    for place, keys in enumerate(chains):
+        for key in keys:
+            if key not in longest or len(chains[longest[key]]) < len(keys):
+                longest[key] = place
+    return [longest[keys[-1]] if keys else place for place, keys in enumerate(chains)]
+
+
+def earlier_states(finals: Sequence[int], lengths: Sequence[int | None]) -> list[tuple[int, ...]]:
+    """Return for each chain the indexes of its earlier states, the shortest first; of equally long ones the first.
+    `lengths` are numbers of messages, None for a chain that cannot be read."""
+    found: dict[int, dict[int, int]] = defaultdict(dict)
+    for place, (final, length) in enumerate(zip(finals, lengths, strict=True)):
+        if length is not None and length != lengths[final]:
+            found[final].setdefault(length, place)
+    return [tuple(found[place][length] for length in sorted(found[place])) for place in range(len(finals))]

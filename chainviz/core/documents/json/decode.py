@@ -1,4 +1,4 @@
-"""One JSON value out of a sliding window, or why there is none. Knows Python's decoder and what it stumbles over."""
+"""Decode one JSON value from a sliding window, or describe its fault. Covers the gaps of Python's decoder."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class Values:
         self._lines = lines
 
     def read(self, window: Window, begin: int, keep: int = 0, scan: Scan | None = None) -> tuple[object, int, int]:
-        """The value at `begin`, its end, and where it now begins: the window slides (to `keep`) until it is whole."""
+        """Return the value at `begin`, its end, and its new start: the window slides (to `keep`) until the value is
+        complete."""
         scan = scan or decoder(self._odd)
         while True:
             until = 0
@@ -87,7 +88,8 @@ class Values:
         return Broken(position, in_words("Expecting value"))
 
     def _is_control_character(self, window: Window, error: json.JSONDecodeError, begin: int) -> bool:
-        """In a string, where it can be read over; the end of a line ends the value in JSON Lines, unless it goes on behind it."""
+        """Return True for a control character in a string that can be accepted. In JSON Lines the end of a line ends
+        the value, unless it continues behind it."""
         if "control character" not in error.msg:
             return False
         if self._lines and window.text[error.pos] == "\n" and not _spans_lines(window, begin):
@@ -110,7 +112,7 @@ class Values:
         return Broken(len(window.text), NO_END), self._string_end(window, error.pos, begin)
 
     def _string_end(self, window: Window, position: int, begin: int) -> int:
-        """Before the window grows for a long string, look where it ends, and whether it does at all."""
+        """Find the end of a long string before the window grows for it, and whether it has one."""
         if len(window.text) - position < LONG_STRING:
             return 0
         start = window.offset(position)

@@ -1,6 +1,7 @@
-"""Surgery on JSON text: what is not touched keeps every byte, spacing, key order and number spelling.
+"""Edit JSON text: everything else keeps every byte, spacing, key order and number spelling.
 
-`load` opens an object or list one level deep; members and items stay text until `child` opens them. `str()` writes back.
+`load` opens an object or list one level deep; members and items stay text until `child` opens them. `str()` writes
+back.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from chainviz.core.documents.json.scan import SPACE, string_at, value_end
+from chainviz.core.chain.messages import Fragment
+from chainviz.core.documents.json.scan import SPACE, integer, string_at, value_end
 from chainviz.core.documents.units import Pointer
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -30,12 +32,12 @@ def dump(value: Any, ascii_only: bool = True, compact: bool = False) -> str:
 
 
 def spelled_like(text: str, near: str) -> str:
-    """`quote` in the manner of the text it goes into: escapes stay escapes, plain letters stay plain."""
+    """Quote a text in the style of its surroundings: escapes stay escapes, plain letters stay plain."""
     return quote(text, ascii_only=uses_escapes(near))
 
 
 def uses_escapes(near: str) -> bool:
-    """Whether a text writes non-ASCII characters as escapes; where nothing tells, it does."""
+    """Return True if a text writes non-ASCII characters as escapes, or has none."""
     return near.isascii()
 
 
@@ -47,7 +49,13 @@ def parse(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except ValueError:
-        return json.loads(text, strict=False, parse_int=float)
+        return json.loads(text, strict=False, parse_int=integer)
+
+
+def value_of(fragment: Fragment) -> Any:
+    """The decoded JSON of a fragment, which nobody may change: of one that was read just now, what its reader decoded. Raises
+    ValueError or RecursionError where it is no JSON."""
+    return parse(fragment.text) if fragment.value is None else fragment.value
 
 
 class Value:
@@ -136,7 +144,7 @@ class Object(Value):
         return self._text(self._place(key))
 
     def get(self, key: str) -> Any:
-        """The member's value, None where there is no such member."""
+        """Return the member's value, or None if there is no such member."""
         return parse(self.raw(key)) if key in self.keys else None
 
     def child(self, key: str) -> Value:
@@ -191,12 +199,20 @@ class Object(Value):
 
 def load(text: str) -> Value:
     """Open the object or list that `text` is; TypeError for any other value."""
-    start = _space(text, 0)
+    start = space_end(text, 0)
     if text[start] == "{":
         return _load_object(text, start + 1)
     if text[start] == "[":
         return _load_array(text, start + 1)
     raise TypeError("only objects and lists have members")
+
+
+def decode(text: str, *, strict: bool = False) -> Any:
+    """Return the value that a JSON text spells; None if it is invalid. `strict`: control characters in strings are invalid."""
+    try:
+        return json.loads(text, strict=strict)
+    except (ValueError, RecursionError):
+        return None
 
 
 def load_object(text: str) -> Object:
@@ -211,20 +227,20 @@ def load_array(text: str) -> Array:
     return value
 
 
-def _space(text: str, position: int) -> int:
+def space_end(text: str, position: int) -> int:
     found = SPACE.match(text, position)
     return found.end() if found else position
 
 
 def _load_array(text: str, position: int) -> Array:
-    start = _space(text, position)
+    start = space_end(text, position)
     if text[start] == "]":
         return Array("", text[position:start])
     result = Array(text[position:start], "")
     before: str | None = None
     while True:
         end = value_end(text, start)
-        comma = _space(text, end)
+        comma = space_end(text, end)
         result._texts.append(text[start:end])
         result._before.append(before)
         if text[comma] == "]":
@@ -232,21 +248,21 @@ def _load_array(text: str, position: int) -> Array:
             result._tail = text[end:comma]
             return result
         result._after.append(text[end:comma])
-        start = _space(text, comma + 1)
+        start = space_end(text, comma + 1)
         before = text[comma + 1 : start]
 
 
 def _load_object(text: str, position: int) -> Object:
-    start = _space(text, position)
+    start = space_end(text, position)
     if text[start] == "}":
         return Object("", text[position:start])
     result = Object(text[position:start], "")
     before: str | None = None
     while True:
         key, end = string_at(text, start)
-        value = _space(text, _space(text, end) + 1)
+        value = space_end(text, space_end(text, end) + 1)
         end = value_end(text, value)
-        comma = _space(text, end)
+        comma = space_end(text, end)
         result.keys.append(key)
         result._heads.append(text[start:value])
         result._texts.append(text[value:end])
@@ -256,13 +272,13 @@ def _load_object(text: str, position: int) -> Object:
             result._tail = text[end:comma]
             return result
         result._after.append(text[end:comma])
-        start = _space(text, comma + 1)
+        start = space_end(text, comma + 1)
         before = text[comma + 1 : start]
 
 
 def span_of(text: str, pointer: Pointer) -> tuple[int, int] | None:
-    """Where in `text` the value at `pointer` lies, in characters; None where there is no such value."""
-    start = _space(text, 0)
+    """Return start and end in `text`, in characters, of the value at `pointer`, or None if there is no such value."""
+    start = space_end(text, 0)
     opened = _opened(text)
     for step in pointer:
         places = opened.get(start)
@@ -291,21 +307,21 @@ def _opened(text: str) -> dict[int, Places]:
 
 
 def _places(text: str, start: int) -> Places:
-    """Where the members or items of the value at `start` begin; of members that share a name the last one counts."""
+    """Map the members or items of the value at `start` to their positions. If members share a name, the last one counts."""
     places: Places = {}
     bracket = text[start]
     if bracket not in "{[":
         return places
-    position = _space(text, start + 1)
+    position = space_end(text, start + 1)
     while text[position] not in "}]":
         step: str | int = len(places)
         if bracket == "{":
             step, end = string_at(text, position)
-            position = _space(text, _space(text, end) + 1)
+            position = space_end(text, space_end(text, end) + 1)
         places[step] = position
-        position = _space(text, value_end(text, position))
+        position = space_end(text, value_end(text, position))
         if text[position] == ",":
-            position = _space(text, position + 1)
+            position = space_end(text, position + 1)
     return places
 
 

@@ -51,7 +51,7 @@ def _decoded(escape: bytes) -> bytes:
 
 
 def unquoted(spelled: bytes) -> bytes | None:
-    """The text of a piece of a JSON string; None where it spells none."""
+    """Return the text of a piece of a JSON string, or None if it is invalid."""
     try:
         return Quoted(spelled, Span(0, len(spelled))).text
     except ValueError:

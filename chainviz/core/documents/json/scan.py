@@ -5,15 +5,14 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections import Counter
-from collections.abc import Callable
+from bisect import bisect_right
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from chainviz.core.documents.json.pointers import Pointers
 from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.documents.units import Span
-from chainviz.core.errors import DocumentError, FaultPlace
-from chainviz.core.terminal import visible
+from chainviz.core.errors import DocumentError, FaultPlace, visible
 
 MAX_DEPTH = 256
 """Deeper nesting is refused: no transcript needs it, and it is how parsers are brought down."""
@@ -85,7 +84,7 @@ class Window:
         return True
 
     def offset(self, position: int) -> int:
-        """The byte offset of a place in `text`; cheap when asked in rising order."""
+        """Return the byte offset of a place in `text`; cheap in rising order."""
         at, offset = self._known
         if position < at:
             return offset - byte_length(self.text[position:at])
@@ -125,7 +124,7 @@ def skip_string(window: Window, position: int) -> int:
 
 
 def skip_value(window: Window, position: int, depth: int = 0) -> int:
-    """Past the end of the list or object whose opening bracket lies before `position`."""
+    """Return the end of the list or object whose opening bracket is before `position`."""
     opened = 1
     while True:
         found = SHALLOW.match(window.text, position)
@@ -189,7 +188,7 @@ def fault(source: Source, offset: int, what: str, salvage: int = 0) -> NoReturn:
 
 
 def fault_in(source: Source, region: Span) -> str:
-    """Returns what is wrong with the JSON of a region and where; "" where nothing is, or where it is very long."""
+    """Describe the fault in the JSON of a region with its place; "" if it has none, or is very long."""
     if region.end - region.start > CHUNK:
         return ""
     text = source.text(region.start, region.end)
@@ -238,20 +237,19 @@ Scan = Callable[[str, int], tuple[Any, int]]
 
 
 def decoder(oddities: Oddities, *, careful: bool = False) -> Scan:
-    """`scan(text, position) -> (value, end)`; ValueError where there is no value.
-
-    The careful one also takes control characters in strings and integers of any length, and is slower.
+    """Return `scan(text, position) -> (value, end)`, which raises ValueError if there is no value.
+    The careful one also accepts control characters in strings and integers of any length, and is slower.
     """
     made = json.JSONDecoder(
         object_pairs_hook=oddities.pairs,
         parse_constant=oddities.constant,
-        parse_int=_integer if careful else None,
+        parse_int=integer if careful else None,
         strict=not careful,
     )
     return made.raw_decode
 
 
-def _integer(digits: str) -> int | float:
+def integer(digits: str) -> int | float:
     try:
         return int(digits)
     except ValueError:
@@ -263,7 +261,7 @@ _lenient = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, 
 
 
 def value_end(text: str, position: int) -> int:
-    """Where the value that begins at `position` ends; `text` is known to be JSON."""
+    """Return the end of the value that begins at `position`; `text` is known to be valid JSON."""
     return _lenient.raw_decode(text, position)[1]
 
 
@@ -283,3 +281,51 @@ def open_brackets(text: str) -> dict[int, str]:
 def string_at(text: str, position: int) -> tuple[str, int]:
     """The string whose opening quote is at `position`, and its end."""
     return _lenient.raw_decode(text, position)
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+("?)|[{}\[\],:]', re.DOTALL)
+APART = 1 << 16
+"""Characters between two places from which it can be read on."""
+
+_Step = str | int
+
+
+class Pointers:
+    """JSON pointers of places in one text, which is read once; in a broken document as far as they are known."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: list[tuple[int, tuple[_Step, ...], str]] = [(0, (), "")]
+        """Place, steps to it, and the string that was last."""
+        for place, stack, last in self._states(*self._known[0], len(text)):
+            if place - self._known[-1][0] >= APART:
+                self._known.append((place, tuple(stack), last))
+
+    def at(self, place: int) -> str:
+        """Return the JSON pointer of the value at this position."""
+        known = self._known[bisect_right(self._known, place, key=lambda each: each[0]) - 1]
+        newest = deque(self._states(*known, place), maxlen=1)
+        return "".join(f"/{step}" for step in (newest[0] if newest else known)[1])
+
+    def _states(
+        self, start: int, steps: Sequence[_Step], last: str, stop: int
+    ) -> Iterator[tuple[int, list[_Step], str]]:
+        """Yield the state after each token, always in the same list."""
+        stack = [*steps]
+        for found in _TOKEN.finditer(self._text, start, stop):
+            token = found[0]
+            if token[0] == '"':
+                if not found[1]:
+                    return
+                last = token[1:-1].replace("~", "~0").replace("/", "~1")
+            elif token == "{":
+                stack.append("")
+            elif token == "[":
+                stack.append(0)
+            elif stack and token in "}]":
+                stack.pop()
+            elif stack and token == ",":
+                stack[-1] = stack[-1] + 1 if isinstance(stack[-1], int) else ""
+            elif stack and isinstance(stack[-1], str):
+                stack[-1] = last
+            yield found.end(), stack, last

@@ -1,5 +1,5 @@
-"""Transcripts as failures arrive: JSON inside a string, a command, Python's repr, a table, a log or any other text (issue 12).
+"""Transcripts inside other text: JSON in a string, a command, Python's repr, a table, a log.
 
-In reading order: `unwrap` (the text that a file becomes), `kinds` (what a file may be), `shell` (cURL commands), `values`
-(JSON and Python values that begin somewhere in a text) and `python_repr` (Python values as JSON).
+In reading order: `unwrap` (the text that a file becomes), `kinds` (what a file may be), `values` (JSON and Python values that
+begin somewhere in a text).
 """

@@ -1,16 +1,16 @@
-"""What a text may be in which JSON lies inside of something else: how each kind looks, and the documents in it."""
+"""The kinds of text in which JSON is embedded: the look of each, and the documents in it."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+import shlex
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
-from chainviz.core.documents.wrapped import shell
-from chainviz.core.documents.wrapped.python_repr import from_repr
-from chainviz.core.documents.wrapped.values import PRINTED, inside, read_json, value_at, values_in
+from chainviz.core.documents.wrapped.values import PRINTED, from_repr, inside, read_json, value_at, values_in
 
 MOST = 1 << 26
 """Bytes of a file that is looked into."""
@@ -38,6 +38,8 @@ _LOG_PREFIX = re.compile(
 _MESSAGE_LINE = re.compile(r"[^{\"\w\n]{0,20}\w[^{\"\n]*(?<![\[,\s])\s+(?=\{\s*[\"']role[\"']\s*:)")
 """What is before a message on a line of its own: a time, a level, a number."""
 _NAMES_LIST = re.compile(r"[\"'](?:messages|contents|conversations)\\*[\"']\s*:")
+_SIDE = re.compile(r"(?:^|\.)(?:request(?:\.postData)?|response(?:\.content)?)$")
+"""The end of the way to the body of a request, or of its answer, in the object that holds both."""
 _SERVER_SENT = re.compile(r"\s*(?:event|data|id|retry)?:")
 """The chunks of an answer, which formats join; a list of messages in one event is taken out of it."""
 
@@ -62,11 +64,11 @@ def _in_strings(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _in_curl(text: str) -> Iterator[tuple[str, str]]:
-    yield from (("body", body) for body in dict.fromkeys(shell.bodies(text)))
+    yield from (("body", body) for body in dict.fromkeys(bodies(text)))
 
 
 def _in_powershell(text: str) -> Iterator[tuple[str, str]]:
-    yield from (("body", body) for body in dict.fromkeys(shell.powershell_bodies(text)))
+    yield from (("body", body) for body in dict.fromkeys(powershell_bodies(text)))
 
 
 def _in_repr(text: str) -> Iterator[tuple[str, str]]:
@@ -101,7 +103,7 @@ def _in_text(text: str) -> Iterator[tuple[str, str]]:
         if HOLDS_MESSAGES.search(found):
             yield f"line {line}", _undoubled(text, start, found)
         else:
-            yield from ((f"line {line}, {key}", inner) for key, inner in _in_members(found))
+            yield from ((f"line {line}, {key}", inner) for key, inner in in_members(found))
 
 
 def _undoubled(text: str, start: int, found: str) -> str:
@@ -118,9 +120,9 @@ def _in_lines(text: str) -> Iterator[tuple[str, str]]:
         yield "lines", f"[{','.join(filter(None, messages))}]"
 
 
-def _in_members(text: str) -> Iterator[tuple[str, str]]:
-    """Strings of a JSON document, or of JSON Lines, that hold an object. A request and the answer that an object holds
-    beside it, as the inputs and outputs of a traced span or an entry of a browser's HAR file, are one document."""
+def in_members(text: str) -> Iterator[tuple[str, str]]:
+    """Yield strings of a JSON document, or of JSON Lines, that contain an object. A request and the answer beside it in
+    one object, such as the inputs and outputs of a traced span or an entry of a browser's HAR file, are one document."""
     whole = read_json(text)
     values = [whole] if whole is not None else [read_json(line) for line in text.splitlines()]
     for number, value in enumerate(values, 1):
@@ -136,12 +138,12 @@ def _in_members(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _home(key: str) -> str:
-    """Where the object lies that holds a request and its answer."""
-    return key.rpartition(".")[0].removesuffix(".request.postData").removesuffix(".response.content")
+    """Return the key of the object that contains both a request and its answer."""
+    return _SIDE.sub("", key.rpartition(".")[0])
 
 
 def _spelled(text: str) -> Iterator[str]:
-    """The objects in a string: the whole of it, or what it says behind other words, as the line of a log."""
+    """Yield the objects in a string: the whole of it, or those behind other words, as in the line of a log."""
     if text.lstrip()[:1] == "{" and read_json(text) is not None:
         yield text
     elif _NAMES_MESSAGES.search(text):
@@ -175,7 +177,7 @@ def _is_log_of_messages(head: str) -> bool:
 
 
 def _has_members(head: str) -> bool:
-    """The only messages in sight are in objects that strings spell; lists in strings are read where they are."""
+    """Return True if the only messages in sight are in objects inside strings; lists in strings are read in place."""
     begins = head.lstrip()[:1] in ("{", "[")
     in_strings = _OBJECT_IN_STRING.search(head) and not _LIST_IN_STRING.search(head) and '\\"role\\"' in head
     return bool(begins and in_strings) and not _PLAIN_ROLE.search(head)
@@ -188,18 +190,86 @@ def _is_other_text(head: str) -> bool:
 
 
 Documents = Callable[[str], Iterator[tuple[str, str]]]
+Kind = tuple[str, Callable[[str], bool], Documents]
 
-KINDS: tuple[tuple[str, Callable[[str], bool], Documents], ...] = (
+# Commands are read as shells of Unix and Windows and the developer tools of browsers write them.
+
+
+CURL = re.compile(r"^[ \t]*(?:[$>%#][ \t]+)?(?:(?:time|sudo|[\w.]+=\S*)[ \t]+)*curl(?:\.exe)?[ \t]", re.MULTILINE)
+_DATA = re.compile(r"(--data(?:-raw|-binary|-ascii)?|--json|-d)(?:=|(?=[\[{]))?(.*)", re.DOTALL)
+_ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+_KEPT = re.compile(r"\\([$`])")
+POWERSHELL = re.compile(r"\bInvoke-(?:WebRequest|RestMethod)\b", re.IGNORECASE)
+_POWERSHELL_STRING = re.compile(r'"(\s*[\[{](?:[^"`]|`.|"")*)"', re.DOTALL)
+_POWERSHELL_ESCAPE = re.compile(r'`(?:u\{([0-9a-fA-F]{1,5})\}|(.))|""', re.DOTALL)
+_CARET = re.compile(r"\^(\r?\n(?:\r?\n)?|.)", re.DOTALL)
+
+
+def bodies(text: str) -> Iterator[str]:
+    for command in _commands(text):
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            continue
+        for word, following in pairwise([*words, ""]):
+            flag = _DATA.fullmatch(word)
+            body = _inside(flag[2] or following) if flag else None
+            if body is not None:
+                yield body
+
+
+def _inside(word: str) -> str | None:
+    """Return the text in double quotes, in which shells of Unix escape `$` and the grave accent with a backslash, which
+    JSON never does."""
+    return inside(word) or inside(_KEPT.sub(r"\1", word))
+
+
+def powershell_bodies(text: str) -> Iterator[str]:
+    for found in _POWERSHELL_STRING.finditer(text):
+        body = inside(_POWERSHELL_ESCAPE.sub(_plain, found[1]))
+        if body is not None:
+            yield body
+
+
+def _plain(escape: re.Match[str]) -> str:
+    if escape[1]:
+        return chr(int(escape[1], 16))
+    return _ESCAPES.get(escape[2], escape[2]) if escape[2] else '"'
+
+
+def _commands(text: str) -> Iterator[str]:
+    starts = [found.end() for found in CURL.finditer(text)]
+    for start, end in pairwise([*starts, len(text)]):
+        command = text[start:end]
+        if re.search(r"\^\r?\n|\^\"", command):
+            yield _CARET.sub(lambda found: " " if found[1][0] in "\r\n" else found[1], command)
+        plain = command.replace("\\\r\n", " ").replace("\\\n", " ")
+        yield _ANSI_C.sub(lambda found: shlex.quote(_unescaped(found[1])), plain)
+
+
+def _unescaped(text: str) -> str:
+    """The text of a $'…' of a shell; browsers write each half of a surrogate pair as an escape."""
+    found = _ESCAPE.sub(lambda each: chr(int(each[1], 16)) if each[1] else _ESCAPES.get(each[2], each[2]), text)
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+KINDS: tuple[Kind, ...] = (
     ("JSON inside a string", lambda head: head.lstrip()[:1] == '"', _in_string),
     ("JSON inside a string", lambda head: _ESCAPED.match(head) is not None, _in_string),
     ("JSON inside strings", lambda head: _LIST_OF_STRINGS.match(head) is not None, _in_strings),
-    ("a cURL command", lambda head: shell.CURL.search(head) is not None and not _CHAT.search(head), _in_curl),
-    ("a PowerShell command", lambda head: shell.POWERSHELL.search(head) is not None and not _CHAT.search(head), _in_powershell),
+    ("a cURL command", lambda head: CURL.search(head) is not None and not _CHAT.search(head), _in_curl),
+    ("a PowerShell command", lambda head: POWERSHELL.search(head) is not None and not _CHAT.search(head), _in_powershell),
     ("Python's repr", lambda head: PRINTED.match(head) is not None, _in_repr),
     ("a log with a message a line", _is_log_of_messages, _in_lines),
     ("a log", _is_log, _in_text),
     ("a table with a column of JSON", lambda head: head.lstrip()[:1] not in ("{", "[", "<"), _in_table),
-    ("JSON with the request inside a string", _has_members, _in_members),
+    ("JSON with the request inside a string", _has_members, in_members),
     ("text with JSON in it", _is_other_text, _in_text),
 )
 """What a file may be, in the order in which it is looked at."""
+
+STREAMED = "a log with streamed answers"
+kinds_of_formats: tuple[Kind, ...] = ()
+"""Kinds that only the formats can recognise. Formats add them, and they are tried first."""

@@ -1,6 +1,6 @@
-"""What a file is in which JSON lies inside of something else, and the text that it becomes.
+"""Read files in which JSON is embedded in something else.
 
-The JSON is taken out and read; the file as it came is kept beside it, in the layout of an archive (eval_archive.py).
+The JSON is extracted and read; the original file is kept beside it, in the layout of an archive (eval_archive.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import IO
 
-from chainviz.core.documents.eval_archive import MAGIC, MARK
-from chainviz.core.documents.wrapped.kinds import HOLDS_MESSAGES, KINDS
+from chainviz.core.documents.packed_files import MAGIC, MARK
+from chainviz.core.documents.wrapped import kinds
+from chainviz.core.documents.wrapped.kinds import HOLDS_MESSAGES, KINDS, STREAMED
 from chainviz.core.documents.wrapped.values import SearchEnded
 
 WRAPPED = "wrapped-json"
@@ -43,10 +44,15 @@ class Unwrapped:
         )
 
 
-def may_be_wrapped(head: bytes) -> bool:
-    """A look at the beginning of a file: most files are what they seem, and are not read for this."""
-    text = head.decode("utf-8", "replace").removeprefix("\ufeff")
-    return any(is_likely(text) for _, is_likely, _ in KINDS)
+def may_be_wrapped(head: bytes, tail: bytes) -> bool:
+    """A look at the ends of a file: most files are what they seem, and are not read for this."""
+    text, end = head.decode("utf-8", "replace").removeprefix("\ufeff"), tail.decode("utf-8", "replace")
+    return any(is_likely(_looked_at(kind, text, end)) for kind, is_likely, _ in (*kinds.kinds_of_formats, *KINDS))
+
+
+def _looked_at(kind: str, head: str, tail: str) -> str:
+    """Return what tells whether a file is of a kind. A streamed answer may follow a long request."""
+    return head + tail if kind == STREAMED else head
 
 
 def read_wrapped(file: IO[bytes]) -> tuple[IO[bytes], Unwrapped] | None:
@@ -66,7 +72,7 @@ def read_wrapped(file: IO[bytes]) -> tuple[IO[bytes], Unwrapped] | None:
 
 
 def wrapping_of(beginning: bytes) -> bytes:
-    """The file that JSON was taken out of, from what is before its documents; b"" for the beginning of another text."""
+    """Return the file from which JSON was extracted, from the text before its documents; b"" for other texts."""
     content, _, names = beginning.removeprefix(MARK).partition(b'"')
     if not beginning.startswith(MARK) or not names:
         return b""
@@ -80,10 +86,10 @@ def is_as_read(archive: IO[bytes], text: IO[bytes]) -> bool:
     end = max(0, text.seek(0, 2) - _SEAL_LENGTH)
     text.seek(end)
     seal = _SEAL.fullmatch(text.read())
-    return _digest(text, end) == seal[1].decode() if seal else _was_made_before_seals(archive, text)
+    return _digest(text, end) == seal[1].decode() if seal else _has_no_seal(archive, text)
 
 
-def _was_made_before_seals(archive: IO[bytes], text: IO[bytes]) -> bool:
+def _has_no_seal(archive: IO[bytes], text: IO[bytes]) -> bool:
     again = read_wrapped(archive)
     if again is None:
         return False
@@ -103,7 +109,7 @@ def _digest(text: IO[bytes], end: int) -> str:
 
 
 def write_documents(file: IO[bytes], documents: Iterable[tuple[str, Iterator[bytes]]]) -> None:
-    """Writes the JSON alone: one document as it is, several as JSON Lines."""
+    """Write the JSON alone: one document unchanged, several as JSON Lines."""
     listed = [b"".join(pieces) for _, pieces in documents]
     lines = [each.replace(b"\n", b"") for each in listed] if len(listed) > 1 else listed
     file.writelines(each + b"\n" for each in lines)
@@ -111,8 +117,8 @@ def write_documents(file: IO[bytes], documents: Iterable[tuple[str, Iterator[byt
 
 def unwrapped(text: str) -> Unwrapped | None:
     """The JSON documents inside a text that is not itself a JSON document of messages; None for every other text."""
-    for kind, is_likely, documents in KINDS:
-        if is_likely(text[:HEAD]):
+    for kind, is_likely, documents in (*kinds.kinds_of_formats, *KINDS):
+        if is_likely(_looked_at(kind, text[:HEAD], text[HEAD:][-HEAD:])):
             found: list[tuple[str, str]] = []
             is_all = True
             try:

@@ -1,4 +1,4 @@
-"""JSON that begins somewhere in a text: as it is, inside a string of any language, or as Python prints it."""
+"""JSON that begins somewhere in a text: plain, inside a string of any language, or as Python prints lists, dicts and models."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
-
-from chainviz.core.documents.wrapped.python_repr import end_of, from_repr
 
 _SPACE = r"(?:\s|\\[nrt])*"
 _BEGIN = re.compile(rf"[\"']{_SPACE}[\[{{]{_SPACE}\\?[\"'\[{{]|[\[{{]\s*[\"'\[{{]|\[\s*[A-Z]\w*\(")
@@ -32,7 +31,7 @@ class SearchEnded(Exception):
 
 
 def values_in(text: str) -> Iterator[tuple[int, str]]:
-    """Where each value begins, and its JSON; values inside of others are left out. Raises SearchEnded."""
+    """Yield the position and JSON of each outermost value in a text. Raises SearchEnded if too much of the text is not JSON."""
     base = place = failures = 0
     while begin := _BEGIN.search(text, place - base):
         found, end = _value(text, begin.start())
@@ -56,7 +55,7 @@ def value_at(text: str, start: int) -> str | None:
 
 
 def read_json(text: Any) -> Any:
-    """None where it is no JSON."""
+    """Parse JSON; return None if the text is invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError, TypeError):
@@ -75,7 +74,7 @@ def inside(value: Any) -> str | None:
 
 
 def _value(text: str, start: int) -> tuple[str | None, int]:
-    """The JSON and where it ends; None, and how far was looked, where there is none."""
+    """Return the JSON and its end; or None and the end of the search."""
     if text[start] in "\"'":
         return _string_value(text, start)
     try:
@@ -102,3 +101,81 @@ def _string_value(text: str, start: int) -> tuple[str | None, int]:
         except (SyntaxError, ValueError):
             return None, string.end()
     return inside(spelled), string.end()
+
+
+_TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\[\](){}]", re.DOTALL)
+_ADDRESS = re.compile(r"(?<=[:=,\[(\s])<([A-Za-z_][^<>\n]{0,200})>(?=[,\]})\s])")
+"""An object that prints no value, such as `<Client object at 0x7f…>` or `<Role.USER: 'user'>`."""
+TOKENS = 50_000
+"""Brackets and strings of one value."""
+_ENUM = re.compile(r"[\w.]+: ('(?:[^'\\]|\\.)*'|-?\d+)\Z")
+NAMED: dict[str, dict[str, Any]] = {
+    **{f"{name}Message": {"type": name.lower(), "additional_kwargs": {}} for name in ("Human", "AI", "System", "Tool")},
+    "ModelRequest": {"kind": "request"},
+    "ModelResponse": {"kind": "response"},
+    "SystemPromptPart": {"part_kind": "system-prompt"},
+    "UserPromptPart": {"part_kind": "user-prompt"},
+    "RetryPromptPart": {"part_kind": "retry-prompt"},
+    "TextPart": {"part_kind": "text"},
+    "ThinkingPart": {"part_kind": "thinking"},
+    "ToolCallPart": {"part_kind": "tool-call"},
+    "ToolReturnPart": {"part_kind": "tool-return"},
+}
+"""Models of LangChain and pydantic-ai whose repr leaves out members that say which one it is."""
+
+
+def from_repr(text: str) -> str | None:
+    """JSON of a Python value; None where the text is something else."""
+    tree = _parsed(text.strip())
+    try:
+        return json.dumps(_plain(tree)) if tree is not None else None
+    except (ValueError, RecursionError, MemoryError, TypeError):
+        return None
+
+
+def end_of(text: str, start: int) -> tuple[int, bool]:
+    """Return the end of the bracket that opens at `start` and True, or the place where the search gave up and False."""
+    depth, end = 0, start + 1
+    for token in islice(_TOKEN.finditer(text, start), TOKENS):
+        depth += token[0] in "[({"
+        depth -= token[0] in "])}"
+        end = token.end()
+        if not depth:
+            return end, True
+    return end, False
+
+
+def _parsed(text: str) -> ast.expr | None:
+    for candidate in (text, _ADDRESS.sub(_spelled, text)):
+        try:
+            return ast.parse(candidate, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def _spelled(found: re.Match[str]) -> str:
+    value = _ENUM.match(found[1])
+    return value[1] if value else repr(found[0])
+
+
+def _plain(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(value=str() | int() | float() | None as value):
+            return value
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return [_plain(item) for item in items]
+        case ast.Dict(keys=keys, values=values):
+            return {_key(key): _plain(value) for key, value in zip(keys, values, strict=True)}
+        case ast.Call(func=model, args=[], keywords=members) if members:
+            values_of = {member.arg or "": _plain(member.value) for member in members}
+            return {**NAMED.get(ast.unparse(model).rpartition(".")[2], {}), **values_of}
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+    return ast.unparse(node)
+
+
+def _key(node: ast.expr | None) -> str:
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        raise ValueError("no JSON object")
+    return node.value

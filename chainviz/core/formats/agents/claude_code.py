@@ -9,23 +9,41 @@ takes what its neighbour says of the session, and its ids when the document is p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolResult
-from chainviz.core.dialects.blocks.anthropic_read import WORDS, read_blocks, role_runs
-from chainviz.core.dialects.blocks.anthropic_write import losses, new_content, patched_content
-from chainviz.core.dialects.blocks.block_units import Blocks, Content, patched_fragments, read_fragments, with_member
-from chainviz.core.dialects.frameworks.partial_messages import is_piece, message_of, with_partial_messages
-from chainviz.core.dialects.frameworks.session_threads import lists_of, threads_of
-from chainviz.core.dialects.patching import Speller
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    NEW,
+    SYSTEM,
+    TOOL,
+    Fragment,
+    Message,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolResult,
+)
+from chainviz.core.dialects.values import Speller
 from chainviz.core.documents.json import edit as json_edit
-from chainviz.core.documents.json.edit import parse
-from chainviz.core.documents.links import Links, uuid_of
+from chainviz.core.documents.json.edit import parse, value_of
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, Unit
+from chainviz.core.documents.written_lists import Links, uuid_of
+from chainviz.core.formats.agents.session_threads import lists_of, threads_of
+from chainviz.core.formats.blocks import Blocks, Content, patched_fragments, read_fragments, with_member
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Format, Style
-from chainviz.core.formats.vendors.anthropic import Anthropic
+from chainviz.core.formats.vendors.anthropic.blocks import (
+    WORDS,
+    losses,
+    new_content,
+    patched_content,
+    read_blocks,
+    role_runs,
+)
+from chainviz.core.formats.vendors.anthropic.messages import ANTHROPIC, Anthropic
 
 _SESSION = ("sessionId", "session_id", "parentUuid")
 _SHARED = ("isSidechain", "agentId", "parent_tool_use_id", "userType", "cwd", "sessionId", "session_id", "version", "gitBranch")
@@ -40,6 +58,7 @@ class ClaudeCode(Format):
     api = "anthropic"
     accepts = Anthropic.accepts
     tested_with = "Claude Code 1.0, 2.0"
+    packs = True
     blocks_at = _AT
     links = Links("uuid", "parentUuid", "isSidechain")
     lines = True
@@ -58,7 +77,7 @@ class ClaudeCode(Format):
     known_kinds = frozenset(("fallback",))
 
     def is_message(self, value: object) -> bool:
-        """A turn, or a piece of one that a stream with partial messages holds before it."""
+        """Return True for a turn, or for a piece of one, which a stream with partial messages has before it."""
         return is_piece(value) or _is_turn(value)
 
     def confidence(self, sample: Sample) -> float:
@@ -103,14 +122,14 @@ class ClaudeCode(Format):
         yield from turn.close()
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        value = parse(source[0].text)
+        value = value_of(source[0])
         if is_piece(value):
             return message_of(source)
         inner = value["message"]
         if source[0].blocks is None and inner.get("content") != []:
             role = AI if value["type"] == "assistant" else role_runs("user", inner.get("content"))[0][0]
         parts = [part for parts in read_fragments(source, _BLOCKS, role) for part in parts]
-        last = parse(source[-1].text)["message"] if len(source) > 1 else inner
+        last = value_of(source[-1])["message"] if len(source) > 1 else inner
         return Message(role, tuple(parts), source=source, label=_label(value), note=_note(last))
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
@@ -120,7 +139,7 @@ class ClaudeCode(Format):
         old = self.message(message.role, source)
         if old == message:
             return source
-        if is_piece(parse(source[0].text)):
+        if is_piece(value_of(source[0])):
             return (_new_line(message, style),)
         word = WORDS.get(message.role, message.role) if message.role != SYSTEM else "user"
         fragments = patched_fragments(message, _BLOCKS, style.ascii, old.role)
@@ -201,7 +220,7 @@ class _Turn:
 
 
 def _without_copy(fragment: Fragment) -> Fragment:
-    """A changed result takes its rich copy with it: what was cut from one must not stay in the other."""
+    """Return a changed result without its rich copy, since what was cut from one must not stay in the other."""
     unit = json_edit.load_object(fragment.text)
     if "toolUseResult" not in unit:
         return fragment
@@ -231,3 +250,76 @@ def _new_line(message: Message, style: Style) -> Fragment:
     return Fragment(NEW, "", speller.object(members))
 
 
+# Claude Code prints pieces of an answer (`stream_event`) before the lines with its whole blocks. A stream that breaks off has pieces of
+# blocks that never came as a whole; they are what the model said last.
+
+
+_PARTIAL_BLOCKS = ("content_block_start", "content_block_delta")
+
+
+def is_piece(value: Any) -> bool:
+    return type(value) is dict and value.get("type") == "stream_event" and type(value.get("event")) is dict
+
+
+def with_partial_messages(units: Iterable[Unit]) -> Iterator[Message | Unit]:
+    """The units, and in their places the messages that never came as a whole; all other pieces come back as units."""
+    pieces = _Pieces()
+    for unit in units:
+        if is_piece(unit.value):
+            if unit.value["event"].get("type") == "message_start":
+                yield from pieces.close()
+            pieces.add(unit)
+            continue
+        inner = unit.value.get("message") if type(unit.value) is dict else None
+        if type(inner) is dict and not pieces.takes(inner):
+            yield from pieces.close()
+        yield unit
+    yield from pieces.close()
+
+
+def message_of(source: Sequence[Fragment]) -> Message:
+    """The message of pieces, as far as it came."""
+    unit = ANTHROPIC.joined([value_of(fragment)["event"] for fragment in source]).units[0]
+    parts = read_blocks(Content(parse(unit).get("content"), unit, ("content",)), AI)
+    return Message(AI, tuple(part for part in parts if not _is_empty(part)), source=tuple(source), note="cut off")
+
+
+def _is_empty(part: Part) -> bool:
+    return (isinstance(part, Text) and not part.text) or (isinstance(part, Thinking) and not part.content)
+
+
+class _Pieces:
+    """The pieces of the answer that is streaming."""
+
+    def __init__(self) -> None:
+        self._units: list[Unit] = []
+        self._id: Any = None
+        self._whole = 0
+        """How many blocks of the answer came as a whole."""
+
+    def add(self, unit: Unit) -> None:
+        message = unit.value["event"].get("message")
+        self._id = message.get("id") if type(message) is dict else self._id
+        self._units.append(unit)
+
+    def takes(self, inner: dict[str, Any]) -> bool:
+        """Return True if a message contains whole blocks of the answer that is streaming."""
+        content = inner.get("content")
+        is_own = self._id is not None and inner.get("id") == self._id
+        self._whole += len(content) if is_own and type(content) is list else 0
+        return is_own
+
+    def close(self) -> Iterator[Message | Unit]:
+        """The message of the blocks that did not come as a whole, behind all other pieces."""
+        units = self._units
+        left = [unit for unit in units if self._is_left(unit.value["event"])]
+        message = message_of([unit.fragment() for unit in left]) if left else None
+        own = {unit.ordinal for unit in left} if message is not None and message.parts else set()
+        self._units, self._id, self._whole = [], None, 0
+        yield from (unit for unit in units if unit.ordinal not in own)
+        if message is not None and own:
+            yield message
+
+    def _is_left(self, event: dict[str, Any]) -> bool:
+        index = event.get("index")
+        return event.get("type") in _PARTIAL_BLOCKS and type(index) is int and index >= self._whole

@@ -31,16 +31,15 @@ from chainviz.core.chain.messages import (
     text_of,
 )
 from chainviz.core.chain.reasoning import clear_reasoning
-from chainviz.core.dialects.blocks.block_units import value_at
-from chainviz.core.dialects.frameworks.session_threads import Thread, lines_of, lists_of
-from chainviz.core.dialects.leaves import Host, Leaf, Located, as_either, as_flag
+from chainviz.core.dialects.leaf import Host, Leaf, Located, as_either, as_flag
 from chainviz.core.dialects.losses import Room, losses
-from chainviz.core.dialects.members import string_of
-from chainviz.core.dialects.patching import Speller, is_object
+from chainviz.core.dialects.values import Speller, is_object, string_of
 from chainviz.core.documents.json.edit import raw_at
-from chainviz.core.documents.links import uuid_of
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample
+from chainviz.core.documents.written_lists import uuid_of
+from chainviz.core.formats.agents.session_threads import Thread, lines_of, lists_of
+from chainviz.core.formats.blocks import value_at
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run
 
@@ -73,7 +72,6 @@ class CopilotCLI(LeafFormat):
     label = "Copilot CLI session"
     tested_with = "session events of Copilot CLI 0.0.354 to 1.0.77, transcripts of VS Code 1.119"
     blocks_at = ("data", "toolRequests")
-    packs = False
     lines = True
     hints = ("data",)
     known_kinds = frozenset(("attachment", _UNSENT))
@@ -116,8 +114,11 @@ class CopilotCLI(LeafFormat):
             return [_result(value["data"], text)]
         places = [("data", key) for key in _TEXTS[kind] if type(value["data"].get(key)) is str]
         leaves = tuple(Leaf("text", place) for place in places)
-        said = [Located(Text(value["data"][key]), (at, key), leaves) for at, key in places[:1]]
-        return [*said, *_attachments(value["data"], text)]
+        attachments = [*_attachments(value["data"], text)]
+        if attachments and not any(value["data"][key] for _, key in places):
+            return attachments
+        said = [Located(Text(value["data"][key]), (at, key), leaves, tuple(places[1:])) for at, key in places[:1]]
+        return [*said, *attachments]
 
     def home(self, part: Part, host: Host) -> Pointer:
         if isinstance(part, ToolCall):
@@ -144,7 +145,7 @@ class CopilotCLI(LeafFormat):
         return speller.object({**members, "id": speller.quote(own), "timestamp": near or '"1970-01-01T00:00:00.000Z"', "parentId": "null"})
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        return super().write(message if message.source else _with_one_text(clear_reasoning(message)), style)
+        return super().write(_with_one_text(message if message.source else clear_reasoning(message)), style)
 
     def role_label(self, value: Any, role: Role) -> str:
         return _LABELS.get(value["type"], "")
@@ -231,7 +232,7 @@ def _data(message: Message, own: str, speller: Speller) -> str:
 
 
 def _threads(source: Source) -> list[Thread]:
-    """The session, then its sub-agents; [] where it has none."""
+    """Return the session, then its sub-agents; [] if it has none."""
     if not any(b'"parentToolCallId"' in line for _, line in lines_of(source)):
         return []
     main, sides = list[int](), defaultdict[str, list[int]](list)
@@ -245,7 +246,7 @@ def _threads(source: Source) -> list[Thread]:
 
 
 def _data_of(line: bytes) -> Any:
-    """The data of an event; None for a line that is no event, or the first one of an event with raw line breaks."""
+    """Return the data of an event; None for a line that is not one, or the first one of an event with raw line breaks."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -10,9 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.formats.event_log import call_arguments
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, text_part, unknown
+from chainviz.core.dialects.values import objects_of, string_of
+from chainviz.core.formats.read_only import ReadOnlyUnits, Turn, as_text, call_arguments, inner, text_part, unknown
 
 _ROLES = ("user", "assistant")
 _OTHERS = ("type", "uuid", "sessionId")
@@ -32,7 +31,7 @@ class CursorAgent(ReadOnlyUnits):
         message = value.get("message")
         return isinstance(message, dict) and "role" not in message and isinstance(message.get("content"), str | list)
 
-    def messages_in(self, value: Any) -> Sequence[Said]:
+    def messages_in(self, value: Any) -> Sequence[Turn]:
         content = value["message"]["content"]
         if isinstance(content, str):
             return [(value["role"], [Text(content)])]

@@ -9,10 +9,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.units import Sample
-from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
-from chainviz.core.formats.read_only_units import Said, as_text, inner, text_part, unknown
+from chainviz.core.formats.read_only import (
+    MODEL,
+    TOOLS,
+    EventLog,
+    Turn,
+    as_text,
+    call_arguments,
+    inner,
+    text_part,
+    unknown,
+)
 
 _STATES = ("started", "completed")
 
@@ -41,7 +50,7 @@ class CursorStream(EventLog):
         is_own = any((self.is_message(value) and value["type"] == "tool_call") or _is_head(value) for value in sample.values)
         return self.certainty if is_own and any(map(self.is_message, sample.values)) else 0.0
 
-    def messages_in(self, value: Any) -> Sequence[Said]:
+    def messages_in(self, value: Any) -> Sequence[Turn]:
         kind = value["type"]
         if kind == "thinking":
             return [(MODEL, [Thinking(string_of(value, "text"))])]
@@ -72,7 +81,7 @@ def _content(content: Any) -> Iterator[Part]:
 
 
 def _output(result: Any) -> str:
-    """The text that a tool returned, or all that it says as JSON."""
+    """Return the text of a tool's result, or the whole result as JSON."""
     held = next(iter(result.values()), None) if isinstance(result, dict) and len(result) == 1 else result
     content = string_of(held, "content")
     return content or as_text(held)

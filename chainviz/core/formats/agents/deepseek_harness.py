@@ -9,9 +9,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.formats.event_log import MODEL, TOOLS, EventLog, call_arguments
-from chainviz.core.formats.read_only_units import Said, as_text, inner, text_part, unknown
+from chainviz.core.dialects.values import objects_of, string_of
+from chainviz.core.formats.read_only import (
+    MODEL,
+    TOOLS,
+    EventLog,
+    Turn,
+    as_text,
+    call_arguments,
+    inner,
+    text_part,
+    unknown,
+)
 
 _WORDS = {"system/message": "system", "user/message": "user", "assistant/message": MODEL}
 _PIECES = ("assistant/chunk", "text-chunks", "reasoning-chunks")
@@ -38,7 +47,7 @@ class DeepSeekHarness(EventLog):
             return isinstance(inner(value, "data").get("name"), str)
         return (kind in _WORDS or kind == "tool/result") and bool(_message(value))
 
-    def messages_in(self, value: Any) -> Sequence[Said]:
+    def messages_in(self, value: Any) -> Sequence[Turn]:
         kind, message = value["type"], _message(value)
         if kind in _PIECES:
             return [(MODEL, [Thinking(text) if is_thought else Text(text) for text, is_thought in _piece(value)])]

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, SYSTEM, Fragment, Message, Role, Text, text_of
-from chainviz.core.dialects.chat.openai_read import read_message
-from chainviz.core.dialects.members import string_of
-from chainviz.core.dialects.patching import Speller
-from chainviz.core.dialects.whole_units import has_role, read_units
+from chainviz.core.dialects.units import has_role, read_units
+from chainviz.core.dialects.values import Speller, string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Sample, Unit
-from chainviz.core.formats.chat_format import ChatFormat
 from chainviz.core.formats.contract import Style
+from chainviz.core.formats.vendors.openai_form.chat_format import ChatFormat
+from chainviz.core.formats.vendors.openai_form.read import read_message
 
 _META = "session_meta"
 _OWN = ("codex_reasoning_items", "codex_message_items")

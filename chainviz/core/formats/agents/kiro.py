@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.units import Sample
-from chainviz.core.formats.event_log import MODEL, TOOLS, call_arguments
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, unknown
+from chainviz.core.formats.read_only import MODEL, TOOLS, ReadOnlyUnits, Turn, as_text, call_arguments, inner, unknown
 
 _RECORDS = {"Prompt": "user", "AssistantMessage": MODEL, "ToolResults": TOOLS, "Compaction": "user"}
 _CHAT = {"human": "user", "bot": MODEL, "tool": TOOLS}
@@ -31,7 +30,7 @@ class KiroSession(ReadOnlyUnits):
         """A mark that the history was cleared."""
         return string_of(value, "kind") == "Clear"
 
-    def messages_in(self, value: Any) -> Sequence[Said]:
+    def messages_in(self, value: Any) -> Sequence[Turn]:
         return [(_RECORDS[value["kind"]], [_block(item) for item in objects_of(value["data"], "content")])]
 
 
@@ -49,13 +48,13 @@ class KiroConversation(ReadOnlyUnits):
             return False
         return isinstance(inner(value, "user").get("content"), dict)
 
-    def messages_in(self, value: Any) -> Sequence[Said]:
-        """What the user's side says, and the answer, where there is one yet."""
+    def messages_in(self, value: Any) -> Sequence[Turn]:
+        """Return the turns of the user's side, and the answer if there is one yet."""
         content, answer = value["user"]["content"], inner(value, "assistant")
         returned = inner(content, "ToolUseResults") or inner(content, "CancelledToolUses")
         results = [_result(item) for item in objects_of(returned, "tool_use_results")]
         texts = [Text(text) for kind in _PROMPTS if (text := string_of(content.get(kind), "prompt"))]
-        asked: list[Said] = [*([(TOOLS, results)] if results else []), *([("user", texts)] if texts or not results else [])]
+        asked: list[Turn] = [*([(TOOLS, results)] if results else []), *([("user", texts)] if texts or not results else [])]
         kind = next((kind for kind in ("Response", "ToolUse") if isinstance(answer.get(kind), dict)), "")
         return [*asked, *([(MODEL, _answer(answer[kind], has_calls=kind == "ToolUse"))] if kind else [])]
 
@@ -74,7 +73,7 @@ class KiroChat(ReadOnlyUnits):
         is_own = sample.key == "chat" and "executionId" in sample.beside
         return self.certainty if is_own and any(map(self.is_message, sample.values)) else 0.0
 
-    def messages_in(self, value: Any) -> Sequence[Said]:
+    def messages_in(self, value: Any) -> Sequence[Turn]:
         word = _CHAT[value["role"]]
         return [(word, [ToolResult("", "", value["content"]) if word == TOOLS else Text(value["content"])])]
 

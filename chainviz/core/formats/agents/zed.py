@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from chainviz.core.chain.messages import Image, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json.edit import dump
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, inner, with_results
+from chainviz.core.formats.read_only import ReadOnlyUnits, Turn, as_text, inner, with_results
 
 _TAGS = {"User": "user", "Agent": "assistant"}
 
@@ -30,7 +30,7 @@ class Zed(ReadOnlyUnits):
     def is_carried(self, value: object) -> bool:
         return value == "Resume"
 
-    def messages_in(self, value: Any) -> Sequence[Said]:
+    def messages_in(self, value: Any) -> Sequence[Turn]:
         if "segments" in value:
             return _segmented(value)
         ((tag, message),) = value.items()
@@ -38,12 +38,12 @@ class Zed(ReadOnlyUnits):
         return with_results(_TAGS[tag], [_part(item) for item in objects_of(message, "content")], results)
 
 
-def _segmented(value: dict[str, Any]) -> list[Said]:
+def _segmented(value: dict[str, Any]) -> list[Turn]:
     parts = [_segment(item) for item in objects_of(value, "segments")]
     calls = [ToolCall(string_of(item, "id"), string_of(item, "name"), dump(item.get("input"))) for item in objects_of(value, "tool_uses")]
     results = [_result(item) for item in objects_of(value, "tool_results")]
     said = (string_of(value, "role"), [*parts, *calls])
-    answered: list[Said] = [("tool", results)] if results else []
+    answered: list[Turn] = [("tool", results)] if results else []
     return [said, *answered] if calls or not results else [*answered, *([said] if parts else [])]
 
 

@@ -25,10 +25,10 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.units import Pointer, Tree, Unit
-from chainviz.core.formats.read_only_units import ReadOnlyUnits, Said, as_text, attachment, in_steps, inner
+from chainviz.core.formats.read_only import ReadOnlyUnits, Turn, as_text, attachment, in_steps, inner
 
 _END = "</details>"
 _ELEMENT = re.compile(rf'<details((?:\s+[\w-]+="[^"]*")+)\s*>\s*(?:<summary>[^<]*</summary>)?(.*?){_END}\s*', re.DOTALL)
@@ -55,7 +55,7 @@ class OpenWebUI(ReadOnlyUnits):
     tested_with = "descriptions of exports, source of Open WebUI"
     slot_key = "system"
     hints = ("parentId", "childrenIds")
-    tree = Tree(("history", "messages"), "", path, copy="messages")
+    tree = Tree(("history", "messages"), "", path, "parentId", copy="messages")
     carried_fields = frozenset(("error", "statusHistory", "followUps"))
     known_kinds = frozenset(("sources", "attachment"))
 
@@ -77,7 +77,7 @@ class OpenWebUI(ReadOnlyUnits):
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
         return _noted(super().message(role, source))
 
-    def messages_in(self, value: Any) -> Sequence[Said]:
+    def messages_in(self, value: Any) -> Sequence[Turn]:
         role, content = value["role"], value["content"]
         is_answer = role == "assistant" and isinstance(content, str)
         pairs = [*_pieces(content)] if is_answer else [(Text(as_text(content)), None)] if content else []
@@ -86,12 +86,12 @@ class OpenWebUI(ReadOnlyUnits):
 
 
 def _noted(message: Message) -> Message:
-    """With the error that ended the answer."""
+    """Return the message with the error that ended the answer."""
     return replace(message, note=as_text(inner(parse(message.source[0].text), "error").get("content")))
 
 
 def _pieces(content: str) -> Iterator[tuple[Part, ToolResult | None]]:
-    """The text between the elements, and what they hold; other elements are text."""
+    """Yield the text between the elements, and their content; other elements are text."""
     begin = 0
     # behind the last end nothing is searched: each beginning would be followed to the end of the text
     for element in _ELEMENT.finditer(content, 0, content.rfind(_END) + len(_END)):
@@ -119,7 +119,7 @@ def _call(attributes: dict[str, str], body: str) -> tuple[ToolCall, ToolResult |
 
 
 def _decoded(text: str) -> str:
-    """A JSON string as its text; other JSON as it is."""
+    """Return a JSON string as its text; other JSON unchanged."""
     try:
         value = json.loads(text, strict=False)
     except (ValueError, RecursionError):
@@ -135,6 +135,6 @@ def _file(item: dict[str, Any]) -> Part:
 
 
 def _sources(value: dict[str, Any]) -> Iterator[Part]:
-    """What was retrieved and shown to the model."""
+    """Yield the retrieved sources that the model received."""
     if objects_of(value, "sources"):
         yield Opaque("sources", dump(value["sources"]))

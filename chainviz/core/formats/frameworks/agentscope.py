@@ -10,14 +10,13 @@ from functools import partial
 from typing import Any
 
 from chainviz.core.chain.messages import SYSTEM, TOOL, Fragment, Message
-from chainviz.core.dialects.blocks.anthropic_read import ResultForm, is_result, read_blocks
-from chainviz.core.dialects.blocks.anthropic_write import patched_content
-from chainviz.core.dialects.blocks.block_units import Blocks, Run, value_at
-from chainviz.core.dialects.members import objects_of, string_of
+from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Pointer, Sample
-from chainviz.core.formats.anthropic_blocks_format import AnthropicBlocksFormat
+from chainviz.core.formats.blocks import Blocks, Run, value_at
 from chainviz.core.formats.contract import Style
+from chainviz.core.formats.vendors.anthropic.blocks import ResultForm, is_result, patched_content, read_blocks
+from chainviz.core.formats.vendors.anthropic.messages import AnthropicBlocksFormat
 
 _MEMBERS = frozenset(("id", "name", "role", "content", "metadata", "timestamp"))
 _OTHERS = ("tool_calls", "tool_call_id", "parts")

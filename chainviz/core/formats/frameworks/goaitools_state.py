@@ -39,7 +39,7 @@ class GoaitoolsState(Format):
         return self.dialect.is_message(value)
 
     def confidence(self, sample: Sample) -> float:
-        """The messages of a foreign or unknown provider are taken for the first dialect's."""
+        """Rate a sample. Messages of an unknown provider count as the first dialect's."""
         if sample.key != "messages" or not _is_state(sample.beside):
             return 0.0
         if self.name == "goaitools_state":

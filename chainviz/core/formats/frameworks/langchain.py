@@ -25,20 +25,20 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.frameworks.langchain_calls import BLOCKS, block_call, find_calls
-from chainviz.core.dialects.leaves import Host, Leaf, Located
-from chainviz.core.dialects.losses import Room, losses
-from chainviz.core.dialects.media import as_url, encoded_of, located_media
-from chainviz.core.dialects.members import string_of
-from chainviz.core.dialects.patching import Speller, is_json, is_object
-from chainviz.core.dialects.result_content import (
+from chainviz.core.dialects.content import (
     ResultElements,
+    as_url,
     content_leaves,
+    encoded_of,
+    located_media,
     new_result_content,
     read_result_content,
 )
+from chainviz.core.dialects.leaf import Host, Leaf, Located, as_either, as_json, as_string
+from chainviz.core.dialects.losses import Room, losses
+from chainviz.core.dialects.values import Speller, is_json, is_object, string_of, string_or_raw
 from chainviz.core.documents.json.edit import parse, raw_at, replace_at
-from chainviz.core.documents.units import Pointer, Sample
+from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run, near_value
 
@@ -58,16 +58,12 @@ class LangChain(LeafFormat):
     label = "LangChain"
     tested_with = "langchain-core 1.8"
     blocks_at = ()
-    packs = False
     names_results = True
     hints = ("lc", "data", "additional_kwargs")
     known_roles = frozenset(("remove",))
 
     def is_message(self, value: Any) -> bool:
         return _holder(value) is not None
-
-    def confidence(self, sample: Sample) -> float:
-        return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0
 
     def runs(self, value: Any) -> Sequence[Run]:
         at = _holder(value)
@@ -137,7 +133,7 @@ class LangChain(LeafFormat):
 
 
 def _holder(value: Any) -> Pointer | None:
-    """Where the message's own members lie in the unit; None where it is no message of LangChain."""
+    """Return the pointer to the message's own members; None if the unit is not a LangChain message."""
     if type(value) is not dict:
         return None
     if value.get("lc") == 1 and type(value.get("kwargs")) is dict and type(value.get("id")) is list and value["id"]:
@@ -238,7 +234,7 @@ def _file(item: dict[str, Any], place: Pointer) -> Located | None:
 def _result(inner: dict[str, Any], text: str, at: Pointer) -> Located:
     name = string_of(inner, "name")
     place = (*at, "content")
-    content, media = read_result_content(inner.get("content"), text, place, _shown)
+    content, media = read_result_content(inner.get("content"), text, place, _element_value)
     is_error = inner.get("status") == "error"
     part = ToolResult(string_of(inner, "tool_call_id") or name, name, content, is_error, media)
     leaves = (
@@ -250,8 +246,8 @@ def _result(inner: dict[str, Any], text: str, at: Pointer) -> Located:
     return Located(part, (), leaves)
 
 
-def _shown(item: dict[str, Any]) -> str | Image | Binary | None:
-    """What an element of a result says."""
+def _element_value(item: dict[str, Any]) -> str | Image | Binary | None:
+    """Return the content of an element of a result."""
     if item.get("type") == "text":
         return string_of(item, "text") if type(item.get("text")) is str else None
     found = _media(item, ()) if item.get("type") in ("image", "image_url", "file") else None
@@ -294,4 +290,83 @@ def _element(part: Part, speller: Speller) -> str | None:
     return None
 
 
-_ELEMENTS = ResultElements(_shown, lambda text, speller: _element(Text(text), speller) or '""', _element)
+_ELEMENTS = ResultElements(_element_value, lambda text, speller: _element(Text(text), speller) or '""', _element)
+
+
+BLOCKS = {"tool_use": "input", "tool_call": "args"}
+"""Content blocks that are calls, and where their arguments lie."""
+
+
+def block_call(item: dict[str, Any], text: str, place: Pointer) -> Located:
+    key = BLOCKS[item["type"]]
+    part = ToolCall(string_of(item, "id"), string_of(item, "name"), string_or_raw(item, text, place, key))
+    return Located(part, place, _leaves(place, key))
+
+
+def _leaves(place: Pointer, key: str) -> tuple[Leaf, ...]:
+    spell = as_json if key == "input" else _arguments
+    return (Leaf("id", (*place, "id")), Leaf("name", (*place, "name")), Leaf("arguments", (*place, key), spell))
+
+
+def _arguments(value: str, raw: str, speller: Speller) -> str:
+    return as_either(value, raw, speller) if raw.startswith('"') else as_json(value, raw, speller)
+
+
+def find_calls(inner: dict[str, Any], text: str, at: Pointer) -> Iterator[Located]:
+    """The parsed calls with their copies; without them the raw ones."""
+    copies = _Copies(inner, at)
+    is_parsed = False
+    for key in ("tool_calls", "invalid_tool_calls"):
+        listed = inner.get(key)
+        for index, item in enumerate(listed if type(listed) is list else ()):
+            if type(item) is not dict:
+                continue
+            is_parsed = True
+            place = (*at, key, index)
+            part = ToolCall(string_of(item, "id"), string_of(item, "name"), string_or_raw(item, text, place, "args"))
+            found = copies.take(part.id)
+            leaves = [*_leaves(place, "args"), *(leaf for copy in found for leaf in copies.leaves(copy))]
+            yield Located(part, place, tuple(leaves), found)
+    extra = inner.get("additional_kwargs")
+    legacy = extra.get("function_call") if type(extra) is dict else None
+    if not is_parsed and type(legacy) is dict:
+        place = (*at, "additional_kwargs", "function_call")
+        name = string_of(legacy, "name")
+        renamed = (Leaf("name", (*place, "name")), Leaf("arguments", (*place, "arguments")))
+        yield Located(ToolCall(name, name, string_or_raw(legacy, text, place, "arguments")), place, renamed)
+
+
+class _Copies:
+    """Pointers to the copies of a message's calls, by call id: the provider's raw calls and blocks of the content."""
+
+    def __init__(self, inner: dict[str, Any], at: Pointer) -> None:
+        self._places: list[tuple[str, Pointer]] = []
+        extra = inner.get("additional_kwargs")
+        raw = extra.get("tool_calls") if type(extra) is dict else None
+        for index, item in enumerate(raw if type(raw) is list else ()):
+            if type(item) is dict and type(item.get("function")) is dict:
+                self._places.append((string_of(item, "id"), (*at, "additional_kwargs", "tool_calls", index)))
+        content = inner.get("content")
+        for index, item in enumerate(content if type(content) is list else ()):
+            if string_of(item, "type") in BLOCKS:
+                self._places.append((string_of(item, "id"), (*at, "content", index)))
+        self._kinds = {place: content[place[-1]]["type"] for _, place in self._places if place[-2] == "content"}  # type: ignore[index]
+
+    def take(self, id: str) -> tuple[Pointer, ...]:
+        """One copy from each list; a second call with the same id gets the next ones."""
+        found: dict[Pointer, Pointer] = {}
+        for known, place in self._places:
+            if known == id and place[:-1] not in found:
+                found[place[:-1]] = place
+        self._places = [each for each in self._places if each[1] not in found.values()]
+        return tuple(found.values())
+
+    def leaves(self, place: Pointer) -> tuple[Leaf, ...]:
+        if place in self._kinds:
+            return _leaves(place, BLOCKS[self._kinds[place]])
+        inside = (*place, "function")
+        return (
+            Leaf("id", (*place, "id")),
+            Leaf("name", (*inside, "name")),
+            Leaf("arguments", (*inside, "arguments"), as_string),
+        )

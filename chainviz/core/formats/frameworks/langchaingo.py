@@ -23,10 +23,16 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.dialects.parts_list import ElementWriter, patched_parts
-from chainviz.core.dialects.patching import Speller, decode_base64, encode_base64, is_object, reasoning_of
-from chainviz.core.dialects.whole_units import read_again, read_units
+from chainviz.core.dialects.units import ElementWriter, patched_parts, read_again, read_units
+from chainviz.core.dialects.values import (
+    Speller,
+    decode_base64,
+    encode_base64,
+    is_object,
+    objects_of,
+    reasoning_of,
+    string_of,
+)
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Object
 from chainviz.core.documents.units import Pointer, Sample, Unit
@@ -41,6 +47,7 @@ class LangchainGo(Format):
     name = "langchaingo"
     label = "langchaingo / PentAGI"
     tested_with = "langchaingo 0.1.14, PentAGI"
+    packs = True
     blocks_at = _AT
     names_results = True
     hints = ("role",)
@@ -189,7 +196,7 @@ def _part(item: Any, text: str, at: int) -> Part:
 
 
 def _reasoning(item: dict[str, Any]) -> Reasoning | None:
-    """The text of reasoning blocks shows where there is no content of its own."""
+    """Return the reasoning; the text of its blocks counts if it has no content of its own."""
     found = item.get("reasoning")
     if type(found) is not dict:
         return None

@@ -25,16 +25,15 @@ from chainviz.core.chain.messages import (
     ToolResult,
     text_of,
 )
-from chainviz.core.dialects.call_result_units import joined_halves
-from chainviz.core.dialects.frameworks import openhands_events as events
-from chainviz.core.dialects.frameworks.openhands_new_events import new_event
-from chainviz.core.dialects.leaves import Host, Located
+from chainviz.core.dialects.leaf import Host, Located
 from chainviz.core.dialects.losses import TEXTS_JOIN, Room, has_several_texts, losses
-from chainviz.core.dialects.members import string_of
-from chainviz.core.dialects.patching import Speller, reasoning_of
+from chainviz.core.dialects.units import joined_halves
+from chainviz.core.dialects.values import Speller, reasoning_of, string_of
 from chainviz.core.documents.json.edit import parse, raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.formats.contract import Style
+from chainviz.core.formats.frameworks import openhands_events as events
+from chainviz.core.formats.frameworks.openhands_events import new_event
 from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half
 
 _ROOM = Room(
@@ -51,7 +50,6 @@ class OpenHands(LeafFormat):
     label = "OpenHands events"
     tested_with = "OpenHands V0 (2024, 2025), V1"
     blocks_at = ("extras",)
-    packs = False
     any_near = True
     names_results = True
     hints = ("action", "observation", "kind")
@@ -78,7 +76,7 @@ class OpenHands(LeafFormat):
         return {key: inner for key, inner in value.items() if key != "message"} if isinstance(value, dict) else value
 
     def carried_in(self, value: object) -> frozenset[str]:
-        """An observation repeats the answer that its action holds."""
+        """Return the fields that are known. An observation repeats the answer in its action."""
         is_result = isinstance(value, dict) and "observation" in value
         return self.carried_fields | {"tool_call_metadata"} if is_result else self.carried_fields
 
@@ -90,7 +88,7 @@ class OpenHands(LeafFormat):
         return 0.96 if any(self.is_message(value) for value in sample.values) else 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
-        """Where an event does not say who speaks, the user speaks first."""
+        """The user speaks first if an event does not name its speaker."""
         turn: list[tuple[Fragment, Any]] = []
         id, behind, is_begun = "", list[Message](), False
         for unit in units:
@@ -170,7 +168,7 @@ class OpenHands(LeafFormat):
         return (replace(new, ordinal=first.ordinal, lead=first.lead), *others)
 
     def _events(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        """In version 1 each call of an answer is an event."""
+        """Return the events of a message. In version 1 each call of an answer is an event."""
         calls = [part for part in message.parts if isinstance(part, ToolCall)]
         if len(calls) < 2 or not _is_version_1(style.near):
             return super().write(message, style)
@@ -182,7 +180,7 @@ class OpenHands(LeafFormat):
         )
 
     def _new(self, message: Message, style: Style) -> Fragment:
-        """The skeleton holds all that an event can."""
+        """Return a new event, made from the skeleton."""
         return Fragment(NEW, "", self.skeleton(message, style, Speller(style.near, style.ascii)))
 
     def skeleton(self, message: Message, style: Style, speller: Speller) -> str:
@@ -223,7 +221,7 @@ def _is_version_1(text: str) -> bool:
 
 
 def _new_event(message: Message, speller: Speller) -> str:
-    """A version 0 event: what a person or the model says, an answer with its calls, or a result."""
+    """Return a version 0 event: a message of a person or the model, an answer with its calls, or a result."""
     quote = speller.quote
     text = text_of(message)
     if message.role == TOOL:

@@ -27,14 +27,13 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.leaves import Host, Leaf, Located, as_either, set_at, without
+from chainviz.core.dialects.content import encoded_of, located_media
+from chainviz.core.dialects.leaf import Host, Leaf, Located, as_either, set_at, without
 from chainviz.core.dialects.losses import Room, losses
-from chainviz.core.dialects.media import encoded_of, located_media
-from chainviz.core.dialects.members import string_of
-from chainviz.core.dialects.patching import Speller, is_json, is_object
+from chainviz.core.dialects.values import Speller, is_json, is_object, string_of, string_or_raw
 from chainviz.core.documents.assemble import joined_blocks, with_items
 from chainviz.core.documents.json.edit import parse, raw_at
-from chainviz.core.documents.units import Pointer, Sample, Unit
+from chainviz.core.documents.units import Pointer, Unit
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run
 
@@ -57,6 +56,7 @@ class PydanticAI(LeafFormat):
     name = "pydantic_ai"
     label = "pydantic-ai"
     tested_with = "pydantic-ai 2.68"
+    packs = True
     blocks_at = _AT
     names_results = True
     hints = ("part_kind", "kind")
@@ -65,9 +65,6 @@ class PydanticAI(LeafFormat):
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and value.get("kind") in _KINDS and isinstance(value.get("parts"), list)
-
-    def confidence(self, sample: Sample) -> float:
-        return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:
@@ -96,7 +93,7 @@ class PydanticAI(LeafFormat):
         return [each for index in places for each in _part(value["parts"][index], text, (*_AT, index), run[0])]
 
     def home(self, part: Part, host: Host) -> Pointer:
-        """What a user says joins the prompt that is a list already."""
+        """A new text of a user joins a prompt that is a list already."""
         prompts = [
             (*_AT, index, "content") for index, item in enumerate(host.value["parts"])
             if type(item) is dict and item.get("part_kind") == "user-prompt" and type(item.get("content")) is list
@@ -155,31 +152,24 @@ def _part(item: Any, text: str, place: Pointer, role: Role) -> list[Located]:
         part: Part = Thinking(string_of(item, "content"), string_of(item, "signature"), is_redacted)
         return [Located(part, place, (Leaf("content", (*place, "content")), Leaf("signature", (*place, "signature"))))]
     if kind == "tool-call":
-        part = ToolCall(string_of(item, "tool_call_id"), string_of(item, "tool_name"), _raw(item, text, place, "args"))
-        return [Located(part, place, _named(place, "id", Leaf("arguments", (*place, "args"), as_either)))]
+        part = ToolCall(string_of(item, "tool_call_id"), string_of(item, "tool_name"), string_or_raw(item, text, place, "args"))
+        return [Located(part, place, _tool_leaves(place, "id", Leaf("arguments", (*place, "args"), as_either)))]
     if kind in ("tool-return", "retry-prompt"):
         return [_result(item, text, place)]
     return [Located(Opaque(kind if type(kind) is str else "part", raw_at(text, place) or ""), place)]
 
 
-def _raw(item: dict[str, Any], text: str, place: Pointer, key: str) -> str:
-    value = item.get(key)
-    if value is None:
-        return ""
-    return value if type(value) is str else raw_at(text, (*place, key)) or ""
-
-
-def _named(place: Pointer, id_field: str, *more: Leaf) -> tuple[Leaf, ...]:
+def _tool_leaves(place: Pointer, id_field: str, *more: Leaf) -> tuple[Leaf, ...]:
     return (Leaf(id_field, (*place, "tool_call_id")), Leaf("name", (*place, "tool_name")), *more)
 
 
 def _result(item: dict[str, Any], text: str, place: Pointer) -> Located:
     is_retry = item["part_kind"] == "retry-prompt"
     is_error = is_retry or item.get("outcome", "success") not in ("success", None)
-    content = _raw(item, text, place, "content")
+    content = string_or_raw(item, text, place, "content")
     part = ToolResult(string_of(item, "tool_call_id"), string_of(item, "tool_name"), content, is_error)
     error = () if is_retry else (Leaf("is_error", (*place, "outcome"), _outcome),)
-    return Located(part, place, _named(place, "call_id", Leaf("content", (*place, "content"), as_either), *error))
+    return Located(part, place, _tool_leaves(place, "call_id", Leaf("content", (*place, "content"), as_either), *error))
 
 
 def _outcome(value: Any, raw: str, speller: Speller) -> str:
@@ -189,7 +179,7 @@ def _outcome(value: Any, raw: str, speller: Speller) -> str:
 def _texts(item: dict[str, Any], text: str, place: Pointer) -> list[Located]:
     content = item.get("content")
     if type(content) is not list or item["part_kind"] != "user-prompt":
-        return [Located(Text(_raw(item, text, place, "content")), place, (Leaf("text", (*place, "content"), as_either),))]
+        return [Located(Text(string_or_raw(item, text, place, "content")), place, (Leaf("text", (*place, "content"), as_either),))]
     return [_content(each, text, (*place, "content", index)) for index, each in enumerate(content)]
 
 

@@ -1,4 +1,4 @@
-"""ModelMessage of the Vercel AI SDK: what an application sends to a model. Version 4 (`args`, `result`) is read too."""
+"""Model messages of the Vercel AI SDK, and sessions of Posit Assistant, which contain them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.frameworks import vercel
-from chainviz.core.dialects.leaves import Host, Leaf, Located, as_json
+from chainviz.core.dialects.content import as_url, encoded_of, located_media
+from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses
-from chainviz.core.dialects.media import as_url, encoded_of, located_media
-from chainviz.core.dialects.members import string_of
-from chainviz.core.dialects.patching import Speller, is_object
-from chainviz.core.documents.json.edit import raw_at, replace_at
+from chainviz.core.dialects.values import Speller, is_object, string_of
+from chainviz.core.documents.json.edit import dump, raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.formats.contract import Style
+from chainviz.core.formats.frameworks import vercel_parts
 from chainviz.core.formats.leaf_format import LeafFormat, Run, near_value
+from chainviz.core.formats.read_only import ReadOnlyUnits, Turn, inner
 
 ROLES: dict[str, Role] = {"system": SYSTEM, "user": HUMAN, "assistant": AI, "tool": TOOL}
 WORDS = {role: word for word, role in ROLES.items()}
@@ -40,9 +40,12 @@ _AT: Pointer = ("content",)
 
 
 class VercelModel(LeafFormat):
+    """ModelMessage of the Vercel AI SDK: what an application sends to a model. Version 4 (`args`, `result`) is read too."""
+
     name = "vercel_model"
     label = "Vercel AI SDK ModelMessage"
     tested_with = "ai 5, 7"
+    packs = True
     blocks_at = _AT
     template = '{"messages": [\n]}\n'
     names_results = True
@@ -106,11 +109,11 @@ def _block(item: Any, text: str, place: Pointer, role: Role) -> Located:
     if kind == "text" and type(item.get("text")) is str:
         found = Located(Text(item["text"]), place, (Leaf("text", (*place, "text")),))
     elif kind == "reasoning":
-        found = vercel.located_reasoning(item, place)
+        found = vercel_parts.located_reasoning(item, place)
     elif kind == "tool-call" and role == AI and not item.get("providerExecuted"):
         found = _call(item, text, place)
     elif kind == "tool-result" and role == TOOL:
-        found = vercel.located_result(item, text, place)
+        found = vercel_parts.located_result(item, text, place)
     elif kind in ("image", "file"):
         found = _file(item, place)
     if found is not None:
@@ -148,13 +151,13 @@ def _element(part: Part, speller: Speller) -> str | None:
     if isinstance(part, Text):
         return speller.object({"type": '"text"', "text": quote(part.text)})
     if isinstance(part, Thinking):
-        return vercel.new_reasoning(part, "providerOptions", speller)
+        return vercel_parts.new_reasoning(part, "providerOptions", speller)
     if isinstance(part, ToolCall):
         members = {"type": '"tool-call"', "toolCallId": quote(part.id), "toolName": quote(part.name)}
         return speller.object({**members, "input": as_json(part.arguments, "", speller)})
     if isinstance(part, ToolResult):
         members = {"type": '"tool-result"', "toolCallId": quote(part.call_id), "toolName": quote(part.name)}
-        return speller.object({**members, "output": vercel.new_output(part, speller)})
+        return speller.object({**members, "output": vercel_parts.new_output(part, speller)})
     if isinstance(part, Image | Binary):
         found = encoded_of(part)
         if isinstance(part, Image):
@@ -162,3 +165,32 @@ def _element(part: Part, speller: Speller) -> str | None:
         mime, encoded = found or (part.mime, "")
         return speller.object({"type": '"file"', "data": quote(encoded), "mediaType": quote(mime)})
     return part.text if part.kind in _OWN and is_object(part.text) else None
+
+
+class PositAssistant(ReadOnlyUnits):
+    """Sessions of Posit Assistant (`lm-messages.jsonl`): a message of the Vercel AI SDK and its number a line. Which messages
+    make up a branch is kept in another file, so nothing is written back. The registry passes in the format of the messages.
+    """
+
+    name = "posit_assistant"
+    label = "Posit Assistant session"
+    tested_with = "lm-messages.jsonl, 2026"
+    hints = ("message",)
+    certainty = 0.98
+    carried_fields = frozenset(("providerMetadata",))
+
+    def __init__(self, dialect: LeafFormat) -> None:
+        self.dialect = dialect
+
+    def is_message(self, value: object) -> bool:
+        if not isinstance(value, dict) or value.keys() != {"id", "message"} or not isinstance(value["id"], int):
+            return False
+        return self.dialect.is_message(value["message"])
+
+    def messages_in(self, value: Any) -> Sequence[Turn]:
+        message = inner(value, "message")
+        text = dump(message)
+        return [
+            (message["role"], [each.part for each in self.dialect.locate(message, text, run)])
+            for run in self.dialect.runs(message)
+        ]

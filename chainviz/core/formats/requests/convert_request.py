@@ -9,19 +9,17 @@ from typing import Any
 from chainviz.core.chain.chain import Chain
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.requests.changes import Change
-from chainviz.core.formats.requests.form import RequestForm, given
-from chainviz.core.formats.requests.members import Members
-from chainviz.core.formats.requests.settings import RequestSettings
+from chainviz.core.formats.requests.form import RequestForm, set_names
+from chainviz.core.formats.requests.settings import Change, Members, RequestSettings
 
 
 @dataclass(frozen=True, slots=True)
 class OldRequest:
-    """What a document holds beside its messages."""
+    """The content of a document beside its messages."""
 
     settings: RequestSettings = field(default_factory=RequestSettings)
     left_out: tuple[Change, ...] = ()
-    """Members that are no settings, and tools that run at the API."""
+    """Members that are not settings, and tools that run at the API."""
     lines: int = 0
     """Lines of the file that are not messages."""
 
@@ -44,18 +42,18 @@ def read_request(chain: Chain, format: Format) -> OldRequest:
     holder = next(_holders(value, form.lists), None) if form else None
     slots = {format.slot_key, *format.slot_aliases}
     if form is None or holder is None:
-        return OldRequest(left_out=tuple(_left(value, slots)))
+        return OldRequest(left_out=tuple(_other_members(value, slots)))
     members = Members(holder[1], holder[0])
     found = form.read(members)
     lost = (Change("left-out", place) for place in members.lost)
-    return OldRequest(found.settings, (*found.left_out, *lost, *_left(value, slots, members.opened)))
+    return OldRequest(found.settings, (*found.left_out, *lost, *_other_members(value, slots, members.opened)))
 
 
 def write_document(format: Format, settings: RequestSettings, called: Collection[str], *, is_line: bool = False) -> NewDocument:
     """`is_line`: one line of a file for fine-tuning, which is a document even without settings."""
     form = format.training if is_line else format.request
     if form is None:
-        return NewDocument("", tuple(Change("left-out", settings.places.get(name, name)) for name in given(settings)))
+        return NewDocument("", tuple(Change("left-out", settings.places.get(name, name)) for name in set_names(settings)))
     new = form.write(settings, called)
     if not new.members and not is_line:
         return NewDocument("", tuple(new.changes))
@@ -91,7 +89,7 @@ def _joined(texts: Collection[str]) -> str:
 
 
 def _holders(value: Any, lists: Collection[str], at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects that hold a list of messages, each with the names that lead to it: those of requests before others."""
+    """Yield the objects with a list of messages, each with the names that lead to it: those of requests before others."""
     if not isinstance(value, dict):
         return
     if any(key in lists and (item == [] or item is None) for key, item in value.items()):
@@ -101,12 +99,12 @@ def _holders(value: Any, lists: Collection[str], at: str = "") -> Iterator[tuple
             yield from _holders(item, lists, f"{at}{key}.")
 
 
-def _left(value: Any, slots: Collection[str], opened: Collection[int] = (), at: str = "") -> Iterator[Change]:
+def _other_members(value: Any, slots: Collection[str], opened: Collection[int] = (), at: str = "") -> Iterator[Change]:
     """The members beside the lists of messages, which are empty here, and beside the texts of the system. `opened`: identities
     of objects that are named member by member."""
     for key, item in value.items() if isinstance(value, dict) else ():
         if isinstance(item, dict) and (id(item) in opened or _has_list(item)):
-            yield from _left(item, slots, opened, f"{at}{key}.")
+            yield from _other_members(item, slots, opened, f"{at}{key}.")
         elif item not in ([], None) and key not in slots:
             yield Change("left-out", f"{at}{key}")
 

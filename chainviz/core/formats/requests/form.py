@@ -1,6 +1,7 @@
-"""How an API spells its requests: one form reads the settings of a request and writes those of a new one.
+"""The spelling of an API's requests: one form reads the settings of a request and writes those of a new one.
 
-Numbers, model and stop sequences are data. Tools, the choice of them, the form of the answer and reasoning differ in shape,
+Numbers, model and stop sequences are data. Tools, the choice of them, the form of the answer and reasoning differ in
+shape,
 so each has a method that reads and one that writes.
 """
 
@@ -10,16 +11,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from chainviz.core.formats.requests.changes import Change
-from chainviz.core.formats.requests.members import NUMBER, Members, Place, put
 from chainviz.core.formats.requests.settings import (
     EFFORTS,
+    NUMBER,
     NUMBERS,
+    Change,
+    Members,
+    Place,
     Reasoning,
     RequestSettings,
     ResponseFormat,
     Tool,
     ToolChoice,
+    put,
 )
 
 UNKNOWN_TOOL = "unknown_tool"
@@ -30,12 +34,12 @@ UNKNOWN_TOOL = "unknown_tool"
 class ReadRequest:
     settings: RequestSettings
     left_out: tuple[Change, ...]
-    """Tools of the API's own, and members of tools that are no settings."""
+    """Tools of the API's own, and members of tools that are not settings."""
 
 
 @dataclass(slots=True)
 class NewRequest:
-    """A request that is written, and what is not written as it was."""
+    """A request that is written, and what is not written unchanged."""
 
     settings: RequestSettings
     members: dict[str, Any]
@@ -217,7 +221,7 @@ _BUDGETS = ((0, "none"), (2_048, "low"), (10_000, "medium"), (float("inf"), "hig
 
 
 def _first(members: Members, places: Iterable[Place], kind: Any, setting: str) -> Any:
-    """The value at the first of the places that has one; the others are taken too, since they say the same."""
+    """Return the value at the first of the places that has one; the others are taken too, since they mean the same."""
     found = [value for place in places if (value := members.take(place, kind, setting)) is not None]
     return found[0] if found else None
 
@@ -238,7 +242,7 @@ def _as_function(new: NewRequest, tool: Tool) -> Tool:
     return replace(tool, schema=schema, grammar=None)
 
 
-def given(settings: RequestSettings) -> Iterator[str]:
+def set_names(settings: RequestSettings) -> Iterator[str]:
     """The settings that have a value."""
     for each in fields(settings):
         if each.name not in ("family", "places") and getattr(settings, each.name) not in (None, "", ()):

@@ -6,7 +6,11 @@ shows them where they are referred to; a changed one is written into the message
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from chainviz.core.chain.messages import (
@@ -25,17 +29,17 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.dialects.leaves import Host, Leaf, Located, as_json
-from chainviz.core.dialects.losses import Room, losses
-from chainviz.core.dialects.media import as_url, located_file
-from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.dialects.patching import Speller, is_object
-from chainviz.core.dialects.result_content import (
+from chainviz.core.dialects.content import (
     ResultElements,
+    as_url,
     content_leaves,
+    located_file,
     new_result_content,
     read_result_content,
-)  # fmt: skip
+)
+from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json
+from chainviz.core.dialects.losses import Room, losses
+from chainviz.core.dialects.values import Speller, is_object, objects_of, string_of
 from chainviz.core.documents.json.edit import raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.formats.contract import Style
@@ -55,7 +59,6 @@ class Inspect(LeafFormat):
     label = "Inspect eval log"
     tested_with = "inspect-ai 0.3.41 to 0.3.285"
     blocks_at = _CONTENT
-    packs = False
     template = '{"messages": [\n]}\n'
     names_results = True
     hints = ("role",)
@@ -68,7 +71,7 @@ class Inspect(LeafFormat):
     known_kinds = frozenset(("inspect_server_tool",))
 
     def carried_in(self, value: object) -> frozenset[str]:
-        """An error repeats what the result says, if that says anything."""
+        """Return the fields that are known. An error repeats the text of the result, if it has one."""
         has_content = isinstance(value, dict) and bool(value.get("content"))
         return self.carried_fields | {"error"} if has_content else self.carried_fields
 
@@ -76,7 +79,7 @@ class Inspect(LeafFormat):
         return isinstance(value, dict) and "content" in value and str(value.get("role")) in ROLES
 
     def confidence(self, sample: Sample) -> float:
-        """What stands beside the list tells a sample of a log, whatever its messages are like."""
+        """The members beside the list identify a sample of a log, whatever its messages are."""
         if sample.key != "messages" or not any(self.is_message(value) for value in sample.values):
             return 0.0
         if "epoch" in sample.beside and "target" in sample.beside:
@@ -176,7 +179,7 @@ def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
 
 
 def _result(value: dict[str, Any], text: str) -> Located:
-    content, media = read_result_content(value.get("content"), text, _CONTENT, _shown)
+    content, media = read_result_content(value.get("content"), text, _CONTENT, _element_value)
     error = value["error"] if type(value.get("error")) is dict else {}
     reason = string_of(error, "message")
     said = content_leaves(_CONTENT, _ELEMENTS) if content or media or not reason else ()
@@ -194,7 +197,7 @@ def _error(value: Any, raw: str, speller: Speller) -> str | None:
     return raw if raw not in ("", "null") else speller.object({"type": '"unknown"', "message": '""'})
 
 
-def _shown(item: dict[str, Any]) -> str | Image | Binary | None:
+def _element_value(item: dict[str, Any]) -> str | Image | Binary | None:
     if item.get("type") == "text" and type(item.get("text")) is str:
         return str(item["text"])
     return Image(item["image"]) if item.get("type") == "image" and type(item.get("image")) is str else None
@@ -220,4 +223,69 @@ def _element(part: Part, speller: Speller) -> str | None:
     return part.text if isinstance(part, Opaque) and part.kind in _OWN and is_object(part.text) else None
 
 
-_ELEMENTS = ResultElements(_shown, lambda text, speller: _element(Text(text), speller) or '""', _element)
+_ELEMENTS = ResultElements(_element_value, lambda text, speller: _element(Text(text), speller) or '""', _element)
+
+
+# Long texts that Inspect keeps once, among the attachments of a sample: `attachment://<hash>` stands where they
+# belong.
+
+
+_REFERENCE = re.compile(r"attachment://([0-9a-f]{32})")
+_VALUE = re.compile(r'"\s*:\s*("(?:[^"\\]++|\\.)*+")', re.DOTALL)
+
+
+def references(text: str) -> list[str]:
+    """The hashes that the text refers to, each once."""
+    return list(dict.fromkeys(_REFERENCE.findall(text))) if "attachment://" in text else []
+
+
+def is_reference(text: str) -> bool:
+    """Whether the text is nothing else."""
+    return _REFERENCE.fullmatch(text.strip()) is not None
+
+
+def attached(texts: Iterable[str], hash: str) -> str | None:
+    """Return the text of that hash around the messages; None if there is none."""
+    for text in texts:
+        at = text.find(f'"{hash}"')
+        found = _VALUE.match(text, at + len(hash) + 1) if at >= 0 else None
+        if found:
+            try:
+                return str(json.loads(found[1], strict=False))
+            except ValueError:
+                return None
+    return None
+
+
+def filled_in(messages: Iterable[Message], texts: Callable[[], Sequence[str]]) -> Iterator[Message]:
+    """The messages with the attached texts in their places, for a document that has no attachments. `texts` is what
+    surrounds the messages, asked for where one refers to it."""
+
+    @lru_cache(maxsize=1)
+    def around() -> Sequence[str]:
+        return texts()
+
+    def in_place(found: re.Match[str]) -> str:
+        text = attached(around(), found[1])
+        return found[0] if text is None else text
+
+    for message in messages:
+        parts = tuple(_filled(part, in_place) for part in message.parts)
+        yield message if parts == message.parts else replace(message, parts=parts)
+
+
+def _filled(part: Part, in_place: Callable[[re.Match[str]], str]) -> Part:
+    match part:
+        case Text():
+            return replace(part, text=_REFERENCE.sub(in_place, part.text))
+        case Thinking():
+            return replace(part, content=_REFERENCE.sub(in_place, part.content))
+        case Image():
+            return replace(part, url=_REFERENCE.sub(in_place, part.url))
+        case ToolCall():
+            # arguments are JSON, so that a text goes into them with its escapes
+            return replace(part, arguments=_REFERENCE.sub(lambda found: json.dumps(in_place(found))[1:-1], part.arguments))
+        case ToolResult():
+            media = tuple(replace(each, url=_REFERENCE.sub(in_place, each.url)) if isinstance(each, Image) else each for each in part.media)
+            return replace(part, content=_REFERENCE.sub(in_place, part.content), media=media)
+    return part

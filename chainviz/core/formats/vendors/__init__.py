@@ -1,1 +1,65 @@
-"""Formats of the APIs of model vendors."""
+"""The APIs of vendors: how their messages are read and written, what each API refuses and in which words.
+
+A vendor is a file or a folder: its formats, its streams, its rules, and the JSON that its API takes (`wire`). This module lists the
+providers. Vendors do not import one another; `openai_form` is the form of messages that several of them share.
+"""
+
+from __future__ import annotations
+
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.tree import ChainAST
+from chainviz.core.errors import OptionsError
+from chainviz.core.formats.vendors import deepseek, mistral
+from chainviz.core.formats.vendors.anthropic import rules as anthropic
+from chainviz.core.formats.vendors.bedrock import rules as bedrock
+from chainviz.core.formats.vendors.google import rules as google
+from chainviz.core.formats.vendors.ollama import rules as ollama
+from chainviz.core.formats.vendors.openai import chat, responses_rules
+from chainviz.core.providers.check import Verdict, check_all, verdict_of
+from chainviz.core.providers.contract import Provider
+from chainviz.core.providers.rules import Wording
+
+PROVIDERS: tuple[Provider, ...] = (
+    chat.PROVIDER,
+    responses_rules.PROVIDER,
+    anthropic.PROVIDER,
+    google.GEMINI_2_5,
+    google.GEMINI_3,
+    bedrock.PROVIDER,
+    mistral.PROVIDER,
+    deepseek.PROVIDER,
+    deepseek.PROVIDER_2025,
+    responses_rules.PROVIDER_DEEPSEEK,
+    ollama.OLLAMA_PROVIDER,
+    ollama.VLLM_PROVIDER,
+)
+
+WORDINGS: tuple[Wording, ...] = (
+    *anthropic.ERRORS,
+    *bedrock.ERRORS,
+    *chat.ERRORS,
+    *responses_rules.ERRORS,
+    *deepseek.ERRORS,
+    *google.ERRORS,
+    *mistral.ERRORS,
+    *ollama.ERRORS,
+)
+"""Wordings of errors beside those that the rules quote, of all vendors; the likeliest meaning of an ambiguous one comes first."""
+
+
+def verdicts(tree: ChainAST[Message], format: str = "") -> dict[str, Verdict]:
+    """Provider name to its verdict on a chain that is written in this format."""
+    found: dict[str, list[Problem]] = {provider.name: [] for provider in PROVIDERS}
+    for provider, problem in check_all(PROVIDERS, tree, format):
+        found[provider.name].append(problem)
+    return {name: verdict_of(problems) for name, problems in found.items()}
+
+
+def get_provider(name: str) -> Provider:
+    """Return the provider of this name, with - or _. Raises OptionsError, with the known names, if there is none."""
+    for provider in PROVIDERS:
+        if provider.name.replace("-", "_") == name.replace("-", "_"):
+            return provider
+    names = ", ".join(provider.name for provider in PROVIDERS)
+    raise OptionsError(f"There is no provider “{name[:40]}”; choose one of {names}.")

@@ -1,27 +1,106 @@
-"""All turns of a chain again, with a strategy after each: when it would have fired, and how large each request was.
-
-Reads sizes and roles, no bodies, so requests are counted in bytes and estimated in tokens. A strategy runs after the turn
-and what it leaves goes into the next; what rewrites messages (summarize) is a line of its own, with estimated sizes.
-"""
+"""Replay all turns of a chain with a strategy after each: when it would have fired, and how large each request would have been.
+Strategies may use any operation of the registry; summaries and redaction are estimated."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Any, Protocol
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.messages import SYSTEM, TOOL, Shape
-from chainviz.core.operations.compact.compactors.contract import Trial
-from chainviz.core.operations.compact.estimates import Estimate
+from chainviz.core.chain.messages import HUMAN, SYSTEM, TOOL, Shape
+from chainviz.core.errors import OptionsError
+from chainviz.core.operations.compact import Compact, CompactOptions
+from chainviz.core.operations.compact.contract import Trial
 from chainviz.core.operations.compact.strategy import Strategy
 from chainviz.core.operations.contract import Context
-from chainviz.core.state.compaction_request import CompactionRequest
-from chainviz.core.state.message_index import MessageIndex, Window, ends_turn, leading_systems
-from chainviz.core.state.usage import Usage
+from chainviz.core.operations.execute import get_operation, read_options
+from chainviz.core.state.call import CompactionRequest
+from chainviz.core.state.message_index import MessageIndex, Usage, Window, ends_turn, leading_systems
 from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
+
+# Summaries and redaction are estimated by sizes alone: nothing is written or read, and the sizes are what each
+# usually leaves.
+
+
+SUMMARY = 1_000
+"""Bytes of the summary that replaces an older section."""
+PLACEHOLDER = 58
+"""Bytes that are left of a tool result once a plain answer follows it."""
+
+
+class Estimate(Protocol):
+    """What another operation would leave of the messages before a place."""
+
+    def size(self, place: int) -> int:
+        """Bytes of a request that sends them."""
+
+    def count(self, place: int) -> int:
+        """Messages of it."""
+
+    def whole_from(self, place: int) -> int:
+        """Return the place of the first message that is sent unchanged, with all that follow."""
+
+
+class SummaryEstimate:
+    """Older sections become one summary each; the section under way stays whole."""
+
+    def __init__(self, messages: Sequence[Shape]) -> None:
+        self._sizes = [0, *accumulate(message.size for message in messages)]
+        self._starts: list[int] = [0]
+        self._folded: list[tuple[int, int]] = [(0, 0)]
+        """Bytes and messages before each start of a section, with every section before it folded."""
+        header = body = headers = 0
+        for place, message in enumerate(messages):
+            is_header = message.role in (SYSTEM, HUMAN)
+            if is_header and body:
+                size, count = self._folded[-1]
+                self._starts.append(place)
+                self._folded.append((size + header + min(body, SUMMARY), count + headers + 1))
+                header = body = headers = 0
+            header, body = (header + message.size, body) if is_header else (header, body + message.size)
+            headers += is_header
+
+    def size(self, place: int) -> int:
+        section = self._section(place)
+        return self._folded[section][0] + self._sizes[place] - self._sizes[self._starts[section]]
+
+    def count(self, place: int) -> int:
+        section = self._section(place)
+        return self._folded[section][1] + place - self._starts[section]
+
+    def whole_from(self, place: int) -> int:
+        return self._starts[self._section(place)]
+
+    def _section(self, place: int) -> int:
+        return bisect_right(self._starts, max(0, place - 1)) - 1
+
+
+class RedactionEstimate:
+    """Tool results of complete turns become placeholders; those of the turn under way stay."""
+
+    def __init__(self, messages: Sequence[Shape]) -> None:
+        self._sizes = [0, *accumulate(message.size for message in messages)]
+        self._redacted = [
+            0,
+            *accumulate(min(each.size, PLACEHOLDER) if each.role == TOOL else each.size for each in messages),
+        ]
+        self._ends = [place for place, message in enumerate(messages) if ends_turn(message)]
+
+    def size(self, place: int) -> int:
+        start = self.whole_from(place)
+        return self._redacted[start] + self._sizes[place] - self._sizes[start]
+
+    def count(self, place: int) -> int:
+        return place
+
+    def whole_from(self, place: int) -> int:
+        ended = bisect_left(self._ends, place)
+        return self._ends[ended - 1] + 1 if ended else 0
+
 
 EVERY = 500
 """Turns between two looks at whether somebody waits or has cancelled."""
@@ -29,7 +108,7 @@ EVERY = 500
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One way to keep a conversation small; with neither strategy nor estimate, the conversation as it is."""
+    """One way to keep a conversation small; without strategy and estimate, the unchanged conversation."""
 
     name: str
     strategy: Strategy | None = None
@@ -76,7 +155,7 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What a request does not hold of the chain before it."""
+    """The messages of the chain that a request leaves out."""
 
     turns: int
     messages: int
@@ -97,7 +176,7 @@ class Simulation:
     """False where it was cancelled: the lines so far are there."""
 
     def whole_turns(self, line: Simulated) -> tuple[int, ...]:
-        """For each turn's request the first turn that it holds as it was, from 0."""
+        """Return for each turn's request the first turn that it contains unchanged, from 0."""
         ends = [turn.end for turn in self.turns]
         return tuple(bisect_left(ends, start) for start in line.starts)
 
@@ -160,7 +239,7 @@ class _Run:
     bytes_per_token: float
 
     def simulated(self, line: Line, is_stopped: Callable[[int], bool]) -> Simulated | None:
-        """None where it was stopped."""
+        """Replay all turns for one line of the chart. Return None if `is_stopped` ended the run."""
         sizes: list[int] = []
         starts: list[int] = []
         counts: list[int] = []
@@ -185,7 +264,7 @@ class _Run:
         return sizes[self.leading] + sizes[end] - sizes[start]
 
     def _after(self, strategy: Strategy, number: int, start: int, size: int) -> Firing | None:
-        """The strategy on the state that a turn leaves; None where it changes nothing."""
+        """Apply the strategy to the state after a turn; None if it changes nothing."""
         stored = Window(self.index, start, self.turns[number].end + 1)
         usage = Usage(estimated_tokens(size, self.bytes_per_token), size, "estimated")
         request = CompactionRequest(stored, self.index.messages[: self.leading], usage, processed_length=len(stored))
@@ -193,3 +272,36 @@ class _Run:
         if not compacted.removed:
             return None
         return Firing(number, compacted.removed, stored.size_before(compacted.removed), compacted.trial)
+
+
+ESTIMATES: dict[str, Callable[[Sequence[Shape]], Estimate]] = {
+    "Summarize": SummaryEstimate,
+    "Redact": RedactionEstimate,
+}
+"""Other ways to keep requests small, by sizes alone; nothing is written."""
+PLAIN = "No compaction"
+
+
+def strategy_of(options: CompactOptions | Mapping[str, Any], context: Context | None = None) -> Strategy:
+    """Return the strategy of these options, as `next_state` and a simulation use it. Raises OptionsError for invalid
+    options, Refused if no limit is chosen."""
+    operation = get_operation("compact")
+    assert isinstance(operation, Compact)
+    chosen = options if isinstance(options, CompactOptions) else read_options(operation, options)
+    assert isinstance(chosen, CompactOptions)
+    return operation.strategy(chosen, context or Context())
+
+
+def simulation_lines(
+    messages: Sequence[Shape], strategies: Mapping[str, Strategy], estimates: Collection[str] = tuple(ESTIMATES)
+) -> list[Line]:
+    """Return a line for the unchanged chain, for each named strategy, and for the named estimates. Raises OptionsError
+    for an unknown one."""
+    for name in estimates:
+        if name not in ESTIMATES:
+            raise OptionsError(f"There is no estimate “{name[:40]}”; there are {', '.join(ESTIMATES)}.")
+    return [
+        Line(PLAIN),
+        *(Line(name, strategy) for name, strategy in strategies.items()),
+        *(Line(name, estimate=make(messages)) for name, make in ESTIMATES.items() if name in estimates),
+    ]

@@ -12,24 +12,30 @@ from typing import NamedTuple
 from pydantic import Field, field_validator
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.reasoning import FAKE_SIGNATURE, acts_unsigned, clear_reasoning
-from chainviz.core.dialects.attachments import filled_in
-from chainviz.core.dialects.patching import reasoning_of
+from chainviz.core.chain.tree import message_paths, parse
+from chainviz.core.dialects.values import reasoning_of
 from chainviz.core.errors import DocumentError, OptionsError
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses, moving
 from chainviz.core.formats.crossing import Crossed, Route, crossed
+from chainviz.core.formats.traces.inspect_log import filled_in
+from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.operations.contract import Badge, Context, Decision, NewFormat, Options, Outcome
-from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, ids_of_template, renamed, words_for
-from chainviz.core.operations.convert.left_out import FieldsLeftOut
+from chainviz.core.operations.convert.call_ids import (
+    accepted_ids,
+    ids_of,
+    ids_of_template,
+    renamed,
+    wants_signatures,
+    with_signed_calls,
+    words_for,
+)
+from chainviz.core.operations.convert.losses import FieldsLeftOut
 from chainviz.core.operations.convert.request import new_request
-from chainviz.core.operations.convert.signatures import wants_signatures, with_signed_calls
 from chainviz.core.progress import counted
-from chainviz.core.providers import PROVIDERS, get_provider
 
 SAME = "same"
 STRETCH = 1000
@@ -102,7 +108,7 @@ class Convert:
         passed = [crossed(route, message) for message in cleared]
         new = _with_ids([each.message for each in passed], options, format)
         before = [each.message if each.losses else message for each, message in zip(passed, old, strict=True)]
-        report = (*_left_behind(chain, passed), *_report(chain, before, new))
+        report = (*_loss_rows(chain, passed), *_report(chain, before, new))
         messages = counted(new, len(new), lambda done, text: context.progress((1 + done) / 2, text), "rewritten")
         there = tuple(moving(route, messages))
         splices = (Splice(0, len(old), there),) if old else ()
@@ -151,7 +157,7 @@ def _changed(old: Sequence[Message], new: Sequence[Message]) -> Iterator[Splice]
     return (Splice(i, 1, (b,)) for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b)
 
 
-def _left_behind(chain: Chain, passed: Sequence[Crossed]) -> Iterator[Decision]:
+def _loss_rows(chain: Chain, passed: Sequence[Crossed]) -> Iterator[Decision]:
     """Yield a row for each part that the target leaves out or turns into text."""
     for path, each in zip(message_paths(chain.tree), passed, strict=True):
         for loss in each.losses:

@@ -1,19 +1,21 @@
-"""New ids for the tool calls that a target refuses (issue 10). A call and its result get the same one, pair by pair; the same
-chain always gets the same ids."""
+"""New ids for the tool calls that a target refuses; a call and its result get the same id, pair by pair. Calls that move to an API
+that requires its own signature get the mark with which it accepts calls of others."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chainviz.core.chain.calls.tool_ids import Template, parse_template, renamings
+from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Part, ToolCall, ToolResult
-from chainviz.core.chain.tree import ChainAST, M, flatten
+from chainviz.core.chain.reasoning import acts_unsigned, with_signed_call
+from chainviz.core.chain.tool_ids import Template, parse_template, renamings
+from chainviz.core.chain.tree import ChainAST, M_co, flatten
 from chainviz.core.formats.contract import Format
-from chainviz.core.providers import PROVIDERS
-from chainviz.core.providers.contract import CallIds
+from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.providers.contract import CallIds, Provider
 
 ANY = CallIds(pattern="(?s).+")
 """For formats that belong to no API: a call without an id would lose its result there."""
@@ -39,19 +41,19 @@ NewIds = Mapping[int, Mapping[int, str]]
 """The new ids by message and part."""
 
 
-def accepted_ids(tree: ChainAST[M], ids: CallIds) -> NewIds:
+def accepted_ids(tree: ChainAST[M_co], ids: CallIds) -> NewIds:
     """Returns ids for the calls, and their results, whose own the API refuses."""
     template = Accepting(parse_template(ids.template).tokens, ids.pattern)
     return _new_ids(tree, template, unique=ids.unique)
 
 
-def ids_of_template(tree: ChainAST[M], template: str) -> NewIds:
+def ids_of_template(tree: ChainAST[M_co], template: str) -> NewIds:
     """Returns ids for those that do not follow the template (seed 1, Tool Call ID Normalization)."""
     return _new_ids(tree, parse_template(template), unique=False)
 
 
 def words_for(renamed: int) -> Iterator[str]:
-    """What is said where so many calls get another id."""
+    """Yield a sentence about the calls that get another id."""
     if renamed:
         yield f"{renamed:,} call {'id becomes a new one' if renamed == 1 else 'ids become new ones'}, with their results."
 
@@ -63,7 +65,7 @@ def renamed(messages: Iterable[Message], ids: NewIds) -> Iterator[Message]:
         yield replace(message, parts=tuple(parts)) if new else message
 
 
-def _new_ids(tree: ChainAST[M], template: Template, *, unique: bool) -> NewIds:
+def _new_ids(tree: ChainAST[M_co], template: Template, *, unique: bool) -> NewIds:
     found: dict[int, dict[int, str]] = {}
     source = random.Random(repr([message.calls for message in flatten(tree)]))
     for renaming in renamings(tree, template, source, unique=unique):
@@ -78,3 +80,15 @@ def _with_id(part: Part, id: str) -> Part:
         case ToolResult():
             return replace(part, call_id=id)
     return part
+
+
+def wants_signatures(provider: Provider, format: str) -> bool:
+    """Whether the API checks the signatures of calls in this format."""
+    return any("sign-calls" in each.rule.fixes for each in provider.rules_of_sections(format))
+
+
+def with_signed_calls(messages: Sequence[Message]) -> list[Message]:
+    """The messages with a mark on every unsigned call of the last section: APIs look at the current turn only."""
+    sections = MemoryChain(tuple(messages)).tree.sections
+    start = len(messages) - len(sections[-1]) if sections else 0
+    return [*messages[:start], *(with_signed_call(each) if acts_unsigned(each) else each for each in messages[start:])]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from chainviz.core.chain.chain import Chain
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.requests.changes import sentences
 from chainviz.core.formats.requests.convert_request import called_names, read_request, write_document
+from chainviz.core.formats.requests.settings import sentences
 
 
 def new_request(chain: Chain, format: Format, *, model: str = "", is_line: bool = False) -> tuple[str, tuple[str, ...]]:

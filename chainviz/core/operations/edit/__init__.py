@@ -1,4 +1,4 @@
-"""The edits a person makes by hand, one at a time. Each reads and changes only what lies around the node it names."""
+"""The edits a person makes by hand, one at a time. Each reads and changes only the messages around the node that it names."""
 
 from __future__ import annotations
 
@@ -10,14 +10,30 @@ from chainviz.core.chain.messages import AI, Message
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import Refused
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
-from chainviz.core.operations.edit.answers import answer
-from chainviz.core.operations.edit.insert_delete_move import delete, insert, move_down, move_up
-from chainviz.core.operations.edit.locate import Change, Place
-from chainviz.core.operations.edit.new_call_id import new_call_id
-from chainviz.core.operations.edit.options import FIELDS, Action, EditOptions
-from chainviz.core.operations.edit.parts import add_part, set_image
-from chainviz.core.operations.edit.split_merge import add_event, append, append_human, merge, split
-from chainviz.core.operations.edit.values import set_arguments, set_call_id, set_name, set_result, set_role, set_text
+from chainviz.core.operations.edit.locate import FIELDS, Action, Change, EditOptions, Place
+from chainviz.core.operations.edit.structure import (
+    add_event,
+    add_part,
+    append,
+    append_human,
+    delete,
+    insert,
+    merge,
+    move_down,
+    move_up,
+    set_image,
+    split,
+)
+from chainviz.core.operations.edit.values import (
+    answer,
+    new_call_id,
+    set_arguments,
+    set_call_id,
+    set_name,
+    set_result,
+    set_role,
+    set_text,
+)
 from chainviz.core.operations.edit.warnings import (
     edited_messages,
     is_signed,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import random
+import re
+import string
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from chainviz.core.chain.calls.arguments import is_json
+from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.messages import AI, TOOL, Message, Part, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, parse_template
 from chainviz.core.documents.json.scan import in_words
 from chainviz.core.errors import Refused
-from chainviz.core.operations.edit.locate import Change, Place, replaced_part, splices_for
-from chainviz.core.operations.edit.options import EditOptions
+from chainviz.core.operations.edit.locate import Change, EditOptions, Place, replaced_part, splices_for
 
 CallOrResult = ToolCall | ToolResult
 INVALID_ARGUMENTS = "The arguments are invalid JSON"
@@ -98,7 +102,7 @@ def set_call_id(place: Place, options: EditOptions) -> Change:
 def _set_on_call_or_result(
     place: Place, options: EditOptions, changed: Callable[[CallOrResult], CallOrResult], noun: str
 ) -> Change:
-    """On the part alone, or on a call and its results in the pair."""
+    """Change a part alone, or a call together with its results in the pair."""
     at, message = place.one_message()
     part: CallOrResult
     number, part = place.one_part(message, "tool call or result", ToolCall, ToolResult)
@@ -159,3 +163,94 @@ def set_result(place: Place, options: EditOptions) -> Change:
         splices_for({at: (replace(message, parts=replaced_part(message, number, new)),)}),
         f"the result of {result.name or result.call_id} was rewritten",
     )
+
+
+def answer(place: Place, options: EditOptions) -> Change:
+    """Set the result of a call: rewrite the present one, else add one behind the pair's tool messages."""
+    call, span = _call_to_answer(place, options)
+    name = options.name or call.name
+    rest = list(enumerate(place.chain.slice(span.start + 1, span.stop), span.start + 1))
+    for at, message in rest:
+        for found in message.results:
+            part = message.parts[found.part]
+            if found.id == call.id and isinstance(part, ToolResult):
+                is_error = part.is_error if options.is_error == "keep" else options.is_error == "yes"
+                new = replace(part, content=options.text, is_error=is_error)
+                parts = replaced_part(message, found.part, new)
+                return Change(
+                    splices_for({at: (replace(message, parts=parts),)}), f"the result of {name} was rewritten"
+                )
+    named = options.name or not _are_nameless(message for _, message in rest)
+    result = ToolResult(call.id, name if named else "", options.text, is_error=options.is_error == "yes")
+    tools = [(at, message) for at, message in rest if message.role == TOOL]
+    last, message = tools[-1] if tools else (span.start, Message(TOOL))
+    if len(message.results) > 1:
+        # this chain keeps the results of one turn in one message
+        longer = replace(message, parts=(*message.parts, result))
+        return Change(splices_for({last: (longer,)}), f"the call of {name} was answered")
+    return Change((Splice(last + 1, 0, (Message(TOOL, (result,)),)),), f"the call of {name} was answered")
+
+
+def _are_nameless(messages: Iterable[Message]) -> bool:
+    """This chain's results carry no names, as many formats have none."""
+    results = [result for message in messages for result in message.results]
+    return bool(results) and not any(result.name for result in results)
+
+
+def _call_to_answer(place: Place, options: EditOptions) -> tuple[ToolCall, range]:
+    if not place.path.pair:
+        raise Refused(f"{place.path} is not a body pair; only the calls of an AI message can be answered.")
+    span = place.pair_span
+    ai = place.chain[span.start]
+    calls = [part for part in ai.parts if isinstance(part, ToolCall) and part.has_function] if ai.role == AI else []
+    if place.path.part is not None and place.path.message == 0:
+        _, chosen = place.one_part(ai, "tool call", ToolCall)
+        return chosen, span
+    if options.call_id:
+        calls = [call for call in calls if call.id == options.call_id]
+    if len(calls) > 1 and not options.call_id:
+        answered = {result.id for message in place.chain.slice(span.start + 1, span.stop) for result in message.results}
+        calls = [call for call in calls if call.id not in answered]
+    if not calls:
+        raise Refused(f"{place.path} has no such call that could be answered.")
+    if len(calls) > 1 and not options.call_id:
+        raise Refused(f"{place.path} has {len(calls)} open calls; choose one: {_listed(call.id for call in calls)}.")
+    return calls[0], span
+
+
+def _listed(ids: Iterable[str]) -> str:
+    found = list(ids)
+    return ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
+
+
+NEAR = 40
+"""Messages on either side whose ids count."""
+SEQUENCE = 6
+"""Digits of an id that is a number in a row; more are random."""
+_ID = re.compile(r"(.*[^A-Za-z0-9])?([A-Za-z0-9]+)", re.DOTALL)
+CHARSETS = (string.digits, string.digits + "abcdef", string.ascii_letters + string.digits)
+
+
+def new_call_id(chain: Chain, at: int, source: random.Random) -> str:
+    """Make an id for a new call in the style of its neighbours. `at`: the index of the message that gets the call."""
+    near = chain.slice(max(0, at - NEAR), min(len(chain), at + NEAR))
+    taken = [call.id for message in near for call in message.calls if call.id]
+    found = _ID.fullmatch(taken[-1]) if taken else None
+    if found is None:
+        return _fresh(lambda: parse_template(DEFAULT_TEMPLATE).generate(source), taken)
+    head, tail = found[1] or "", found[2]
+    if tail.isdigit() and len(tail) <= SEQUENCE:
+        return f"{head}{_highest(taken, head) + 1:0{len(tail)}d}"
+    characters = next(each for each in CHARSETS if set(tail) <= set(each))
+    return _fresh(lambda: head + "".join(source.choices(characters, k=max(len(tail), SEQUENCE))), taken)
+
+
+def _fresh(generate: Callable[[], str], taken: list[str]) -> str:
+    while (id := generate()) in taken:
+        pass
+    return id
+
+
+def _highest(taken: list[str], head: str) -> int:
+    tails = (id.removeprefix(head) for id in taken if id.startswith(head))
+    return max(int(tail) for tail in tails if tail.isdecimal() and tail.isascii() and len(tail) <= SEQUENCE)

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from chainviz.core.chain.chain import Chain, Splice, apply_splices
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Part, Text, Thinking, ToolCall
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Part, Shape, Text, Thinking, ToolCall
+from chainviz.core.chain.tree import parse
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 
-NEARBY = 64
+NEARBY = 8
 """Messages read at once when looking for the ends of a pair."""
 
 
@@ -58,7 +58,7 @@ def _unsigned(part: Part) -> Part:
 
 
 def new_losses(chain: Chain, changes: Sequence[Splice]) -> list[str]:
-    """What the chain's own format has no place for in the messages as they are now, and had not lost before."""
+    """Describe what the chain's own format cannot represent in the changed messages, unless it was already lost before."""
     try:
         format = get_format(chain.format)
     except DocumentError:
@@ -73,7 +73,7 @@ def new_losses(chain: Chain, changes: Sequence[Splice]) -> list[str]:
 def _calls(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
     """Ids that became open or lost their call, found in the pairs around the change."""
     start, stop = _around(chain, changes)
-    before = chain.slice(start, stop)
+    before = chain.shapes_in(start, stop)
     after = apply_splices(before, [replace(change, start=change.start - start) for change in changes])
     (was_open, was_lost), (is_open, is_lost) = _states(before), _states(after)
     for what, ids in (("Without a result now", is_open - was_open), ("Without a call now", is_lost - was_lost)):
@@ -81,7 +81,7 @@ def _calls(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
             yield f"{what}: {', '.join(id or '(an empty id)' for id in sorted(ids))}."
 
 
-def _states(messages: Sequence[Message]) -> tuple[Counter[str], Counter[str]]:
+def _states(messages: Sequence[Shape]) -> tuple[Counter[str], Counter[str]]:
     pairs = [pair.tool_calls for _, pair in parse(messages).pairs()]
     return Counter(id for calls in pairs for id in calls.pending), Counter(
         id for calls in pairs for id in calls.unmatched
@@ -89,17 +89,17 @@ def _states(messages: Sequence[Message]) -> tuple[Counter[str], Counter[str]]:
 
 
 def _around(chain: Chain, changes: Sequence[Splice]) -> tuple[int, int]:
-    """From the beginning of the pair before the first change to the end of the pair after the last."""
+    """Return the range from the pair before the first change to the pair after the last."""
     start = min(change.start for change in changes)
     stop = max(change.start + change.removed for change in changes)
     while start > 0:
         step = max(0, start - NEARBY)
-        found = [at for at, message in enumerate(chain.slice(step, start), step) if message.role in (AI, HUMAN, SYSTEM)]
+        found = [at for at, message in enumerate(chain.shapes_in(step, start), step) if message.role in (AI, HUMAN, SYSTEM)]
         start = found[-1] if found else step
         if found:
             break
     while stop < len(chain):
-        messages = chain.slice(stop, stop + NEARBY)
+        messages = chain.shapes_in(stop, stop + NEARBY)
         ends = [i for i, message in enumerate(messages) if message.role in (AI, HUMAN, SYSTEM)]
         stop += ends[0] if ends else len(messages)
         if ends:

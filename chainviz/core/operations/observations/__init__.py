@@ -6,9 +6,7 @@ operation.py makes the change.
 
 from __future__ import annotations
 
-from chainviz.core.operations.observations.contract import Kept, Rewrite
-from chainviz.core.operations.observations.operation import ConvertObservations, outcome_of
-from chainviz.core.operations.observations.options import ObservationsOptions
-from chainviz.core.operations.observations.plan import Plan, plan_conversion
+from chainviz.core.operations.observations.operation import ConvertObservations, Plan, outcome_of, plan_conversion
+from chainviz.core.operations.observations.options import ObservationsOptions, Rewrite, Skip
 
-__all__ = ["ConvertObservations", "Kept", "ObservationsOptions", "Plan", "Rewrite", "outcome_of", "plan_conversion"]
+__all__ = ["ConvertObservations", "ObservationsOptions", "Plan", "Rewrite", "Skip", "outcome_of", "plan_conversion"]

@@ -1,16 +1,76 @@
-"""Converts results as planned. Refused where something would be lost, unless a person said to convert anyway."""
+"""Convert the form of tool results: plan what would change, stay or be lost, then do it. Refused where something would be lost,
+unless a person said to convert anyway."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import get_args
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.message_paths import message_paths
+from chainviz.core.chain.tree import message_paths
 from chainviz.core.errors import Refused
+from chainviz.core.observations.reader import Recognition, called_tools
+from chainviz.core.observations.round_trip import Loss
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
-from chainviz.core.operations.observations.contract import Rewrite
-from chainviz.core.operations.observations.options import ObservationsOptions
-from chainviz.core.operations.observations.plan import Plan, plan_conversion
+from chainviz.core.operations.observations import rewrites
+from chainviz.core.operations.observations.options import ConventionName, ObservationsOptions, Rewrite, Skip, Task
+
+WAYS = {"keep": rewrites.reformat_texts, "to_text": rewrites.move_to_text, "to_tools": rewrites.move_to_tools}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    rewrites: tuple[Rewrite, ...]
+    kept: tuple[Skip, ...]
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        return tuple(loss for rewrite in self.rewrites for loss in rewrite.losses)
+
+    @property
+    def results(self) -> int:
+        """Results that would be rewritten."""
+        return sum(rewrite.results for rewrite in self.rewrites)
+
+    @property
+    def survived(self) -> int:
+        """The number of results that read back with the same name, order and bytes."""
+        return sum(rewrite.survived for rewrite in self.rewrites)
+
+    @property
+    def ids(self) -> int:
+        """Call ids that are lost (to_text) or made up (to_tools)."""
+        return sum(rewrite.ids for rewrite in self.rewrites)
+
+
+def plan_conversion(
+    chain: Chain, options: ObservationsOptions, context: Context, tools: Collection[str] | None = None
+) -> Plan:
+    """Plan the conversion. `tools`: names that results may have, if they are known; else they are read from the chain."""
+    found = list(WAYS[options.roles](_task(chain, options, context, tools)))
+    return Plan(
+        tuple(each for each in found if isinstance(each, Rewrite)),
+        tuple(each for each in found if isinstance(each, Skip)),
+    )
+
+
+def plan_conventions(
+    chain: Chain, options: ObservationsOptions, context: Context, tools: Collection[str]
+) -> dict[str, Plan]:
+    """A plan for every convention, with the other options as they are; message roles stay. Reads the chain once."""
+    found: dict[ConventionName, list[Rewrite]] = {convention: [] for convention in get_args(ConventionName)}
+    for convention, rewrite in rewrites.reformat_texts_to(_task(chain, options, context, tools), tuple(found)):
+        found[convention].append(rewrite)
+    return {convention: Plan(tuple(rewrites), ()) for convention, rewrites in found.items()}
+
+
+def _task(chain: Chain, options: ObservationsOptions, context: Context, tools: Collection[str] | None) -> Task:
+    if tools is None:
+        tools = called_tools(chain, options.section)
+    recognition = Recognition(frozenset((*tools, *options.names)), options.section, raw="raw" in options.sources)
+    return Task(chain, options, recognition, context)
+
 
 REWRITE, LOSE, KEEP = "rewrite", "lose", "keep"
 """Actions of the report's rows: messages that change, what a rewritten message loses, messages that stay."""
@@ -22,7 +82,7 @@ class ConvertObservations:
     name = "observations"
     label = "Convert observations"
     doing = "Converting observations"
-    badge = Badge("Observations converted", "convert", "changed")
+    badge = Badge("Observations converted", "tool", "changed")
     nothing = "These choices convert no observations."
     Options = ObservationsOptions
 
@@ -31,7 +91,7 @@ class ConvertObservations:
 
 
 def outcome_of(chain: Chain, plan: Plan, options: ObservationsOptions) -> Outcome:
-    """The planned change; Refused where it loses something and `options.force` is off."""
+    """Return the planned change. Raises Refused if it loses something and `options.force` is off."""
     report = report_of(chain, plan)
     losses = [row for row in report if row.action == LOSE]
     drops_ids = options.roles == "to_text" and plan.ids > 0

@@ -1,13 +1,17 @@
-"""What a person can choose about the form of tool results."""
+"""What a person can choose about the form of tool results, and what the ways of converting take and return."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
 
+from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.observations.contract import LABELS
-from chainviz.core.operations.contract import Options
+from chainviz.core.observations.reader import Recognition
+from chainviz.core.observations.round_trip import Loss
+from chainviz.core.operations.contract import Context, Options
 
 ConventionName = Literal["raw", "brackets", "markdown", "xml"]
 
@@ -60,3 +64,40 @@ class ObservationsOptions(Options):
     force: bool = Field(
         False, title="Convert anyway", description="Convert even if results would not read back or call ids are lost."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    chain: Chain
+    options: ObservationsOptions
+    recognition: Recognition
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Neighbouring messages that change."""
+
+    splice: Splice
+    what: str
+    """In words: `brackets to XML`."""
+    results: int
+    survived: int
+    """Results that read back with the same name, order and bytes."""
+    size_before: int
+    """Bytes of the messages."""
+    losses: tuple[Loss, ...] = ()
+    ids: int = 0
+    """Call ids that are lost, or made up."""
+
+    @property
+    def size_after(self) -> int:
+        return sum(message.size for message in self.splice.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A message that could not be converted, and why."""
+
+    message: int
+    reason: str

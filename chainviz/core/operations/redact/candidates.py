@@ -1,12 +1,14 @@
-"""Which parts of a chain could be redacted at all, and why some are left out before a policy is asked."""
+"""Find the parts of a chain that could be redacted, and the reason why some are skipped before a policy is asked.
+Messages are read in batches, so that memory stays small.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import json
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import (
     AI,
     Binary,
@@ -20,12 +22,10 @@ from chainviz.core.chain.messages import (
     byte_size,
 )
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.tree import SUMMARIZATION_TOOL
-from chainviz.core.operations.redact.body_reader import read_bodies
-from chainviz.core.operations.redact.decision_matrix import History, read_history
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL, message_paths
+from chainviz.core.operations.redact.decision_matrix import History, Place, read_history
 from chainviz.core.operations.redact.options import RedactOptions
-from chainviz.core.operations.redact.policies.contract import EVERY, Candidate, Kind
-from chainviz.core.operations.redact.same_calls import SameCalls, find_same_calls
+from chainviz.core.operations.redact.policy import EVERY, Candidate, Kind
 
 SKIPS = {
     "disabled": "redaction is turned off",
@@ -49,8 +49,8 @@ class Candidates:
         self._known: tuple[Hashable, Sequence[Candidate], Sequence[str]] = (None, (), ())
         self._same_calls: SameCalls | None = None
 
-    def asked(self, chain: Chain, options: RedactOptions) -> tuple[Sequence[Candidate], Sequence[str]]:
-        """Those of the kinds that the options name, with their paths."""
+    def select(self, chain: Chain, options: RedactOptions) -> tuple[Sequence[Candidate], Sequence[str]]:
+        """Return the candidates of the kinds that the options name, with their paths."""
         if options.superseded_by == "same_call" and self._same_calls is None:
             self._same_calls = find_same_calls(chain)
             self.history.last_same_call.update(self._same_calls)
@@ -67,7 +67,8 @@ class Candidates:
 
 
 def find_candidates(chain: Chain, history: History, options: RedactOptions) -> list[Candidate]:
-    """In the order of the chain. Results and arguments are known from shapes; other kinds make it read every message."""
+    """Return the candidates in the order of the chain. Results and arguments are known from shapes; other kinds make it
+    read every message."""
     found = list(_results(history)) if "result" in options.parts else []
     if "arguments" in options.parts or (options.policy == "clear_tool_uses" and options.clear_tool_inputs):
         found += _arguments(history, options)
@@ -130,7 +131,7 @@ def _goes_with_result(message: Message, part: int, options: RedactOptions) -> bo
 
 
 class Selection:
-    """Which candidates a policy is asked about."""
+    """Selects the candidates about which a policy is asked."""
 
     def __init__(self, history: History, options: RedactOptions) -> None:
         self._options = options
@@ -164,3 +165,54 @@ def selects(tools: Sequence[str], options: RedactOptions) -> bool:
 
 def _matches(name: str, globs: Sequence[str]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
+
+
+SameCalls = Mapping[Place, int]
+"""By call (message, part): the last message with a call of the same tool and arguments."""
+
+
+def find_same_calls(chain: Chain) -> SameCalls:
+    """Find calls that repeat an earlier one, by reading every message that calls a tool. Arguments are the same if they
+    are equal as JSON."""
+    shapes = chain.shapes()
+    asked: dict[Place, tuple[str, str]] = {}
+    last: dict[tuple[str, str], int] = {}
+    places = [index for index, shape in enumerate(shapes) if shape.calls]
+    for place, message in read_bodies(chain, places):
+        for call in shapes[place].calls:
+            key = call.name, _meaning(getattr(message.parts[call.part], "arguments", ""))
+            asked[place, call.part] = key
+            last[key] = place
+    return {call: last[key] for call, key in asked.items()}
+
+
+def _meaning(arguments: str) -> str:
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments
+
+
+STRETCH = 200
+GAP = 10
+"""Messages nobody asked for that are read along rather than asking twice."""
+
+
+def read_bodies(chain: Chain, places: Iterable[int]) -> Iterator[tuple[int, Message]]:
+    """`places` rise. Each is given with its message."""
+    for stretch in _stretches(places):
+        start = stretch[0]
+        messages = chain.slice(start, stretch[-1] + 1)
+        for place in stretch:
+            yield place, messages[place - start]
+
+
+def _stretches(places: Iterable[int]) -> Iterator[list[int]]:
+    stretch: list[int] = []
+    for place in places:
+        if stretch and (place - stretch[-1] > GAP or place - stretch[0] >= STRETCH):
+            yield stretch
+            stretch = []
+        stretch.append(place)
+    if stretch:
+        yield stretch

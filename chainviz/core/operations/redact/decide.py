@@ -6,15 +6,14 @@ from collections.abc import Collection, Container, Iterator, Sequence
 
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import byte_size
-from chainviz.core.operations.redact.body_reader import read_bodies
-from chainviz.core.operations.redact.candidates import SKIPS, Candidates, Selection
+from chainviz.core.counts import count_text
+from chainviz.core.operations.redact.candidates import SKIPS, Candidates, Selection, read_bodies
 from chainviz.core.operations.redact.decision_matrix import History, MatrixRow, Place
 from chainviz.core.operations.redact.decision_table import CHIPS, DecisionTable, Row
 from chainviz.core.operations.redact.options import RedactOptions
-from chainviz.core.operations.redact.placeholder import DEFAULT, render
 from chainviz.core.operations.redact.policies import POLICIES, get_policy
-from chainviz.core.operations.redact.policies.contract import EVERY, Candidate, Policy
-from chainviz.core.operations.redact.rewriting import Rewritten, rewritten
+from chainviz.core.operations.redact.policy import EVERY, Candidate, Policy
+from chainviz.core.operations.redact.rewriting import DEFAULT, Rewritten, render, rewritten
 
 NUMBER = 40
 """More than the digits of any size."""
@@ -28,11 +27,11 @@ def decide(
     against: Collection[str] = (),
     candidates: Candidates | None = None,
 ) -> DecisionTable:
-    """`marked`: parts that are known to be redacted already, whatever they hold. `against`: policies to compare with.
-    `candidates`: those of the chain, where they were read before."""
+    """Decide what happens to each candidate. `marked`: parts that are known to be redacted already. `against`: policies
+    to compare with. `candidates`: those of the chain, if they were read before."""
     candidates = candidates or Candidates(chain)
     history = candidates.history
-    found, paths = candidates.asked(chain, options)
+    found, paths = candidates.select(chain, options)
     drafts = [_Draft(candidate, path) for candidate, path in zip(found, paths, strict=True)]
     _ask(drafts, history, options, [policy for policy in POLICIES if policy.name in against and policy.name != options.policy])
     _take_overrides(drafts, options)
@@ -126,7 +125,7 @@ def _measure(drafts: list[_Draft], chain: Chain, options: RedactOptions, marked:
 
 
 def _foreseen(candidate: Candidate, template: str) -> Rewritten | None:
-    """What rewriting a result comes to, where its size alone tells: most results need not be read to be judged."""
+    """Return the result of rewriting if its size alone decides it: most results need not be read to be judged."""
     tools = candidate.tools or (candidate.name,)
     longest = byte_size(template) + max(map(byte_size, tools)) + len(DEFAULT) + NUMBER
     size = candidate.size
@@ -144,7 +143,7 @@ def _weigh(draft: _Draft, new: Rewritten, options: RedactOptions) -> None:
     elif new.before < options.min_bytes and not draft.manual:
         draft.leave("too_small")
     elif options.min_bytes_saved and new.before - new.after < options.min_bytes_saved:
-        draft.leave("no_saving", f"{SKIPS['no_saving']}: {new.before:,} bytes before, {new.after:,} after")
+        draft.leave("no_saving", f"{SKIPS['no_saving']}: {count_text(new.before, 'byte')} before, {new.after:,} after")
 
 
 def _limit(drafts: list[_Draft], options: RedactOptions) -> None:
@@ -171,7 +170,7 @@ def _warnings(rows: Sequence[Row], history: History, options: RedactOptions) -> 
         if len(left) == 1:
             yield f"1 result {one}; it is kept: {left[0].path}."
         elif left:
-            yield f"{len(left):,} results {many}; they are kept. The first is at {left[0].path}."
+            yield f"{count_text(len(left), 'result')} {many}; they are kept. The first is at {left[0].path}."
     odd = [row for row in rows if row.candidate.row is MatrixRow.MALFORMED and row.redact and not row.manual]
     if odd:
         yield f"{len(odd)} parts are followed by an unknown role and are redacted; the first is at {odd[0].path}."

@@ -85,7 +85,7 @@ class _Rest:
 
 
 def rows_behind(letters: str) -> list[MatrixRow]:
-    """For each letter the row that the letters behind it make."""
+    """Return for each letter the row that the letters behind it make."""
     rest = _Rest()
     rows: list[MatrixRow] = []
     for letter in reversed(letters):

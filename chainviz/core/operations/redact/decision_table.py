@@ -1,11 +1,15 @@
-"""The decision table: what happens to each part and why, and what that comes to. It never holds contents."""
+"""The decision table: the action for each part with its reason, and the sums. It never contains content."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
-from chainviz.core.operations.redact.policies.contract import Candidate, Kind
+from chainviz.core.errors import visible
+from chainviz.core.operations.redact.options import RedactOptions
+from chainviz.core.operations.redact.policy import Candidate, Kind
+from chainviz.core.operations.redact.rewriting import DEFAULT
 
 CHIPS = 12
 """Letters of what follows that a row carries; `DecisionTable.followed_by` gives all."""
@@ -100,3 +104,40 @@ class DecisionTable:
             bytes_saved=sum(row.saved for row in self.rows),
             distribution=dict(Counter(row.skip or row.matrix_row for row in self.rows)),
         )
+
+
+# The audit trail gets decisions and sizes, never contents, placeholders or hashes of contents. Who, when and which
+# chain and version are the caller's to add.
+
+
+def audit_record(table: DecisionTable, options: RedactOptions) -> dict[str, Any]:
+    """JSON values only. Names and ids come from a transcript: their control characters are written out."""
+    parameters = options.model_dump(mode="json", exclude={"policy", "placeholder", "context_management", "enabled"})
+    metrics = table.metrics()
+    return {
+        "operation": "redact",
+        "policy": options.policy,
+        "enabled": options.enabled,
+        "parameters": {**parameters, "own_placeholder": options.placeholder != DEFAULT},
+        "rows": [_row(table, row) for row in table.rows],
+        "rate": metrics.rate,
+        "distribution": metrics.distribution,
+        "bytes_saved": metrics.bytes_saved,
+    }
+
+
+def _row(table: DecisionTable, row: Row) -> dict[str, Any]:
+    return {
+        "message": row.message,
+        "path": row.path,
+        "part": row.kind,
+        "tool_call_id": visible(row.call_id),
+        "tool": visible(row.tool),
+        "matrix_row": row.matrix_row,
+        "followed_by": row.follows,
+        "decision": row.decision,
+        "skip": row.skip,
+        "override": row.manual,
+        "bytes_before": row.size,
+        "bytes_after": row.bytes_after,
+    }

@@ -1,4 +1,5 @@
-"""Redact: decide, then put placeholders. A version before keeps what was there: this saves context, it hides nothing."""
+"""The redact operation: decide, then put placeholders. Earlier versions keep the original: this saves context, it hides
+nothing."""
 
 from __future__ import annotations
 
@@ -7,20 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import parse_path
+from chainviz.core.chain.tree import message_paths
 from chainviz.core.formats import get_format
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
-from chainviz.core.operations.redact.audit import audit_record
-from chainviz.core.operations.redact.body_reader import read_bodies
+from chainviz.core.operations.redact.candidates import read_bodies
 from chainviz.core.operations.redact.decide import decide
-from chainviz.core.operations.redact.decision_matrix import MatrixRow
-from chainviz.core.operations.redact.decision_table import DecisionTable, Row
+from chainviz.core.operations.redact.decision_table import DecisionTable, Row, audit_record
 from chainviz.core.operations.redact.options import RedactOptions
-from chainviz.core.operations.redact.placeholder import DEFAULT
-from chainviz.core.operations.redact.policies.contract import Candidate, Kind
-from chainviz.core.operations.redact.rewriting import rewritten_message
+from chainviz.core.operations.redact.policy import Candidate, Kind
+from chainviz.core.operations.redact.rewriting import DEFAULT, rewritten_message
 from chainviz.core.operations.redact.surrounding_copies import Copies, removed_texts, without_copies
 from chainviz.core.progress import Progress, counted
 
@@ -62,8 +60,9 @@ class Redact:
 
 
 def _outcome(chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress) -> Outcome:
-    """Redacted messages are made twice: to know what goes, and to hold each no longer than until it is written."""
-    wanted = _wanted(table)
+    """Return the outcome. Redacted messages are made twice, to find copies first and to keep each in memory only until
+    it is written."""
+    wanted = _redactions(table)
 
     def redacted(place: int, old: Message) -> Message:
         return rewritten_message(old, wanted[place], options.placeholder) if place in wanted else old
@@ -77,7 +76,7 @@ def _outcome(chain: Chain, table: DecisionTable, options: RedactOptions, progres
     return Outcome(changes, tuple(_report(chain, table, cleaned)), around=copies.without)
 
 
-def _wanted(table: DecisionTable) -> dict[int, list[Candidate]]:
+def _redactions(table: DecisionTable) -> dict[int, list[Candidate]]:
     wanted: dict[int, list[Candidate]] = {}
     for row in table.rows:
         if row.redact:
@@ -88,7 +87,7 @@ def _wanted(table: DecisionTable) -> dict[int, list[Candidate]]:
 def _changes(
     chain: Chain, redacted: Callable[[int, Message], Message], copies: Copies, progress: Progress
 ) -> Iterator[Splice]:
-    """What is redacted, and messages that hold a copy of it in a field that is no part."""
+    """Yield the redacted messages, and messages with a copy of a redacted text in a field that is not a part."""
     format = get_format(chain.format)
     bodies = read_bodies(chain, range(len(chain)))
     for place, old in counted(bodies, len(chain), progress, "searched for copies"):
@@ -98,7 +97,7 @@ def _changes(
 
 
 def _report(chain: Chain, table: DecisionTable, cleaned: list[int]) -> Iterator[Decision]:
-    """In the order of the chain."""
+    """Yield the rows of the report in the order of the chain."""
     rows = [(row.message, _decision(row)) for row in table.rows]
     if cleaned:
         paths = list(message_paths(chain.tree))
@@ -108,10 +107,6 @@ def _report(chain: Chain, table: DecisionTable, cleaned: list[int]) -> Iterator[
     return (decision for _, decision in rows)
 
 
-_IN_MATRIX = frozenset(row for row in MatrixRow if row.value.isdigit())
-
-
 def _decision(row: Row) -> Decision:
-    place = f" (row {row.matrix_row} of the matrix)" if row.candidate.row in _IN_MATRIX else ""
     what = f"{row.kind} of {row.tool}" if row.tool else row.kind
-    return Decision(row.path, row.decision, f"{what}: {row.reason}{place}", row.size, row.bytes_after, kind=NOUNS[row.kind])
+    return Decision(row.path, row.decision, f"{what}: {row.reason}", row.size, row.bytes_after, kind=NOUNS[row.kind])

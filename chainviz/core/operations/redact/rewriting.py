@@ -1,7 +1,12 @@
-"""Parts without what they held. Call ids, pairs and signatures stay whole: signed reasoning goes as one or not at all."""
+"""Replace the content of parts by a placeholder. Call ids, pairs and signatures stay whole: signed reasoning is removed
+completely or
+not at all. By default nothing in a placeholder comes from what it replaces.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chainviz.core.chain.messages import (
@@ -16,8 +21,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
     byte_size,
 )
-from chainviz.core.operations.redact.placeholder import NO_ARGUMENTS, is_placeholder, render
-from chainviz.core.operations.redact.policies.contract import Candidate
+from chainviz.core.operations.redact.policy import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +86,41 @@ def rewritten_message(message: Message, candidates: list[Candidate], template: s
             parts[candidate.part] = rewritten(part, candidate, template).part
     left = tuple(part for part in parts if part is not None)
     return replace(message, parts=left or (Text(render(template, "", "", 0)),))
+
+
+# A store of chains marks what was redacted beside them (decide.py). In a bare file, where no provider's message has a
+# field for such a mark, a content that consists of a placeholder, of this template or the default one, counts as
+# redacted.
+
+
+DEFAULT = "[redacted]"
+FIELDS = ("tool", "bytes", "lines")
+NO_ARGUMENTS = "{}"
+"""Replaces a call's arguments, which have to be a JSON object."""
+
+_FIELD = re.compile(r"\{([^{}]*)\}")
+
+
+def unknown_fields(template: str) -> list[str]:
+    return [name for name in _FIELD.findall(template) if name not in FIELDS]
+
+
+def render(template: str, content: str, tool: str, size: int | None = None) -> str:
+    values = {"tool": tool, "bytes": str(byte_size(content) if size is None else size), "lines": str(_lines(content))}
+    return _FIELD.sub(lambda found: values[found[1]], template)
+
+
+def is_placeholder(text: str, template: str, tools: Sequence[str]) -> bool:
+    return text == DEFAULT or bool(_shape(template, tools).fullmatch(text))
+
+
+def _shape(template: str, tools: Sequence[str]) -> re.Pattern[str]:
+    names = "|".join(re.escape(tool) for tool in tools)
+    fields = {"tool": f"(?:{names})", "bytes": "[0-9]+", "lines": "[0-9]+"}
+    # every second piece is a field's name
+    pieces = _FIELD.split(template)
+    return re.compile("".join(fields[piece] if place % 2 else re.escape(piece) for place, piece in enumerate(pieces)))
+
+
+def _lines(content: str) -> int:
+    return content.count("\n") + (not content.endswith("\n")) if content else 0

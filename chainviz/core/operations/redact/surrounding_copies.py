@@ -10,8 +10,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice
 
@@ -29,7 +30,6 @@ from chainviz.core.chain.messages import (
 )
 from chainviz.core.documents.assemble import own_blocks
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.operations.redact.window_index import MOST, WindowIndex
 
 SHORT = 8
 """Characters below which a text is no copy of anything."""
@@ -117,7 +117,7 @@ class Copies:
             self._long.append(text)
 
     def _first_windows(self) -> Iterator[tuple[str, int]]:
-        """Those of the first stride of each long text. Their numbers tell the text and where in it they begin."""
+        """Yield the windows of the first stride of each long text, with a number that encodes the text and the offset in it."""
         for number, text in enumerate(self._long[: MOST // STRIDE]):
             yield from ((text[offset : offset + WINDOW], number * STRIDE + offset) for offset in range(STRIDE))
 
@@ -125,19 +125,24 @@ class Copies:
         places = ((text, place * SPARSE) for text in self._long for place in range(_count(text)))
         return ((text[begin : begin + WINDOW], number) for number, (text, begin) in enumerate(islice(places, MOST)))
 
-    def without(self, piece: str, depth: int = 0) -> str:
-        """A piece of a JSON document, without copies. `depth`: of how many strings it is the text."""
-        return _STRING.sub(lambda found: self._string(found, depth), piece) if self._whole else piece
+    def without(self, piece: str, shown: Container[int] = frozenset(), depth: int = 0) -> str:
+        """Return a piece of a JSON document with a placeholder for each copy.
 
-    def _string(self, found: re.Match[str], depth: int) -> str:
+        `shown` holds the hashes of strings that stay as they are, and `depth` says inside how many strings the piece lies.
+        """
+        return _STRING.sub(lambda found: self._string(found, shown, depth), piece) if self._whole else piece
+
+    def _string(self, found: re.Match[str], shown: Container[int], depth: int) -> str:
         colon = found[1] or ""
         spelled = found[0][: len(found[0]) - len(colon)]
         # `"completed":` is a name, whatever was redacted
         if len(spelled) < (LONG if colon else SHORT) + 2:
             return found[0]
         text = _read(spelled)
-        new = text if text is None else self._new(text, depth)
-        if new is None or new == text:
+        if text is None or hash(text) in shown:
+            return found[0]
+        new = self._new(text, depth)
+        if new == text:
             return found[0]
         written = json.dumps(new, ensure_ascii=spelled.isascii())
         return _LONE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", written) + colon
@@ -146,7 +151,7 @@ class Copies:
         if hash(text.strip()) in self._whole or self._is_inside(text.strip()):
             return self._placeholder
         if depth < DEEPEST and '"' in text:
-            text = self.without(text, depth + 1)
+            text = self.without(text, depth=depth + 1)
         at = 0
         while at + WINDOW <= len(text):
             start, length = self._at(text, at)
@@ -168,11 +173,16 @@ class Copies:
         """Whether a text is a piece of a long one: then one of its first windows is a sparse window of that."""
         if len(text) < LONG:
             return False
-        return any(
-            self._goes_on(text, number, offset)
-            for offset in range(SPARSE)
-            for number in self._inside.find(text[offset : offset + WINDOW])
-        )
+        return any(self._goes_on(text, number, offset) for offset in range(SPARSE) for number in self._around(text, offset))
+
+    def _around(self, text: str, offset: int) -> Iterable[int]:
+        """The sparse windows at an offset of `text` whose long text probably has the last sparse window of `text` as well."""
+        first = self._inside.find(text[offset : offset + WINDOW])
+        if len(first) < 2:
+            return first
+        steps = (len(text) - WINDOW - offset) // SPARSE
+        end = offset + steps * SPARSE
+        return {number - steps for number in self._inside.find(text[end : end + WINDOW])}.intersection(first)
 
     def _goes_on(self, text: str, window: int, offset: int) -> bool:
         """Whether the long text with this sparse window is `text` from `offset` characters before the window on."""
@@ -182,17 +192,18 @@ class Copies:
 
 
 def _count(text: str) -> int:
-    """How many sparse windows a long text has."""
+    """Return the number of sparse windows in a long text."""
     return (len(text) - WINDOW) // SPARSE + 1
 
 
 def without_copies(old: Message, message: Message, format: Format, copies: Copies) -> Message:
-    """What became of the old message, with a source that holds none beside its parts; the same object where it holds
-    none already, or where it is no source of this format."""
+    """Return the redacted message with a source that contains no copies beside its parts. The same object if it has
+    none, or if it is not a source of this format."""
     source = []
+    shown = {hash(text) for text in texts_in(message)}
     for fragment in message.source:
         own = own_blocks(fragment, format.blocks_at)
-        text = own.text if own.ordinal == SLOT else copies.without(own.text)
+        text = own.text if own.ordinal == SLOT else copies.without(own.text, shown)
         source.append(fragment if text == own.text else replace(own, text=text, start=-1))
     if all(new is old for new, old in zip(source, message.source, strict=True)):
         return message
@@ -212,3 +223,35 @@ def _value(fragment: Fragment) -> object:
         return fragment.text
 
 
+_BITS = 28
+MOST = 1 << _BITS
+"""Numbers are below."""
+_NUMBER = MOST - 1
+_HASH = (1 << 64 - _BITS) - 1
+"""The lowest bits of the hash of a window are kept: now and then they are those of another window, so what is found is checked."""
+_SHELVES = 256
+
+
+class WindowIndex:
+    def __init__(self, windows: Iterable[tuple[str, int]]) -> None:
+        """Takes windows and their numbers."""
+        # many short arrays: sorting makes a list of one at a time
+        shelves = [array("Q") for _ in range(_SHELVES)]
+        for window, number in windows:
+            key = hash(window) & _HASH
+            shelves[key % _SHELVES].append(key << _BITS | number)
+        for place, shelf in enumerate(shelves):
+            shelves[place] = array("Q", sorted(shelf))
+        self._shelves = shelves
+
+    def __len__(self) -> int:
+        return sum(map(len, self._shelves))
+
+    def find(self, window: str) -> Sequence[int]:
+        """Returns the numbers of the windows that are probably this one."""
+        key = hash(window) & _HASH
+        shelf = self._shelves[key % _SHELVES]
+        start = bisect_left(shelf, key << _BITS)
+        if start == len(shelf) or shelf[start] >> _BITS != key:
+            return ()
+        return [entry & _NUMBER for entry in shelf[start : bisect_left(shelf, key + 1 << _BITS, start)]]

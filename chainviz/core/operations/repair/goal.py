@@ -11,13 +11,12 @@ from functools import reduce
 
 from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.surroundings import Rewrite
+from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.operations.repair.fixes import Fix
-from chainviz.core.operations.repair.options import NO_FIX, RepairOptions
+from chainviz.core.operations.repair.fixes import NO_FIX, Fix, RepairOptions
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import refused_among_many
 from chainviz.core.providers.check import check
@@ -60,9 +59,9 @@ class Goal:
         return tuple(each for each in problems if each.severity == "error" and each.message < len(chain.messages))
 
     def _judged(self, problems: Iterable[Problem], chain: MemoryChain) -> Iterator[Problem]:
-        """What an API refuses only beside many other pictures is an error where they are in the same request, and what only
-        some models refuse is one in a session, which is to resume with any of them. A signature that looks cut is one where
-        others of the session are missing."""
+        """Raise the severity of problems that depend on the rest of the session. A large image is an error if the same
+        request has many others. What only some models refuse is an error in a session, which any model may resume. A
+        signature that looks cut is an error if others of the session are missing."""
         found = list(problems)
         is_asked = self.resumes and any(each.rule == "image-large" for each in found)
         is_stripped = any(each.rule == "thinking-unsigned" for each in found)
@@ -74,6 +73,18 @@ class Goal:
             elif self.resumes and (each.rule in REFUSED_BY_SOME or (each.rule == "thinking-signature-cut" and is_stripped)):
                 each = replace(each, severity="error")
             yield each
+
+
+def sent_places(format: Format, messages: Sequence[Message]) -> list[int]:
+    """The places of the messages that an agent sends that resumes the session."""
+    start = format.sent_from(messages)
+    return [place for place in range(start, len(messages)) if format.is_sent(messages[place])]
+
+
+def resume_errors(provider: Provider, chain: MemoryChain) -> tuple[Problem, ...]:
+    """Return why a provider's API would refuse the next request of a session. Places are those among the messages that are sent."""
+    sent = tuple(chain.messages[place] for place in sent_places(get_format(chain.format), chain.messages))
+    return Goal(provider, resumes=True).errors(replace(chain, messages=sent))
 
 
 def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:
@@ -124,7 +135,7 @@ def _judged(chain: MemoryChain, known: Container[int]) -> MemoryChain:
 
 
 def _as_written(format: Format, message: Message, *, slot: bool) -> Message:
-    """`slot`: a system message goes to the member beside the list."""
+    """Return the message as the format writes and reads it. `slot`: a system message goes to the member beside the list."""
     style = Style(slot=slot and message.role == SYSTEM and not message.source)
     return format.message(message.role, format.write(message, style))
 
@@ -139,7 +150,8 @@ def _rewritten(messages: Sequence[Message], errors: Sequence[Problem], name: str
 
 
 def _style(format: Format, message: Message) -> Style:
-    """Where each message is a record of its own line, with what that says beside it, such as its time."""
+    """Return the style of a new message. In formats with one record a line it follows a neighbour's record, such as its
+    time."""
     return Style(near=message.source[0].text) if format.lines and message.source else Style()
 
 
@@ -153,13 +165,13 @@ def _rewrites(before: Sequence[Message], after: Sequence[Message], errors: Seque
 
 def _options(offered: Sequence[Fix], errors: Sequence[Problem], round: int) -> RepairOptions | None:
     """One fix for each error. An error that outlives a round gets the next of its fixes."""
-    wanted = dict(_wanted(offered, errors, round))
+    wanted = dict(_choices_for(offered, errors, round))
     if not wanted:
         return None
     return RepairOptions(only=tuple(wanted), choose=tuple(f"{id}={choice}" for id, choice in wanted.items()))
 
 
-def _wanted(offered: Sequence[Fix], errors: Sequence[Problem], round: int) -> Iterator[tuple[str, str]]:
+def _choices_for(offered: Sequence[Fix], errors: Sequence[Problem], round: int) -> Iterator[tuple[str, str]]:
     """Id of a fix, and the choice to make."""
     for error in errors:
         near = [fix for fix in offered if fix.message == error.message] or [

@@ -8,24 +8,26 @@ from dataclasses import replace
 
 from chainviz.core.chain.chain import Chain, MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks_signed
-from chainviz.core.chain.unread import IN_MESSAGES
+from chainviz.core.chain.surroundings import IN_MESSAGES
+from chainviz.core.chain.tree import parse
+from chainviz.core.counts import count_text
 from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
-from chainviz.core.formats.coverage import is_fully_read
+from chainviz.core.formats.coverage import is_shown
+from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
-from chainviz.core.operations.repair.fixes import CHOICES, Fix
-from chainviz.core.operations.repair.goal import Goal, reach
-from chainviz.core.operations.repair.options import RepairOptions
-from chainviz.core.operations.repair.passes.cache_marks import fix_cache_marks, has_marks
+from chainviz.core.operations.repair.fixes import CHOICES, Fix, RepairOptions
+from chainviz.core.operations.repair.goal import Goal, reach, sent_places
 from chainviz.core.operations.repair.passes.calls import (
     calls_by_user,
     fix_pending,
     fix_reused_ids,
+    fix_server_results,
     fix_shared_ids,
     fix_summaries,
     fix_user_calls,
+    has_lone_results,
 )
 from chainviz.core.operations.repair.passes.items import fix_items, has_items
 from chainviz.core.operations.repair.passes.media import (
@@ -39,31 +41,32 @@ from chainviz.core.operations.repair.passes.media import (
     has_result_media,
     has_texts_in_results,
 )
-from chainviz.core.operations.repair.passes.message_content import (
-    fix_arguments,
-    fix_empty,
-    fix_end,
-    fix_surrogates,
-    has_odd_arguments,
-    has_surrogates,
-    says_nothing,
-)
 from chainviz.core.operations.repair.passes.requests import (
     calls_from_code,
     fix_answer_at_end,
+    fix_cache_marks,
     fix_compactions,
     fix_leading_system,
     fix_references,
     fix_texts_beside_results,
     fix_undefined_tools,
     has_late_compaction,
+    has_marks,
     refers_to_tools,
 )
 from chainviz.core.operations.repair.passes.results import fix_results
-from chainviz.core.operations.repair.passes.roles import fix_mid_systems, fix_trailing_roles, fix_unknown_roles
-from chainviz.core.operations.repair.passes.sections import fix_double_humans, fix_opening
-from chainviz.core.operations.repair.passes.server_results import fix_server_results, has_lone_results
-from chainviz.core.operations.repair.passes.spelling import fix_ids, fix_names, fix_result_names
+from chainviz.core.operations.repair.passes.spelling import (
+    fix_arguments,
+    fix_empty,
+    fix_end,
+    fix_ids,
+    fix_names,
+    fix_result_names,
+    fix_surrogates,
+    has_odd_arguments,
+    has_surrogates,
+    says_nothing,
+)
 from chainviz.core.operations.repair.passes.thinking import (
     UNSIGNABLE,
     fix_missing_reasoning,
@@ -72,10 +75,16 @@ from chainviz.core.operations.repair.passes.thinking import (
     fix_unsigned_calls,
     reasons,
 )
-from chainviz.core.operations.repair.passes.turns import fix_turns
-from chainviz.core.operations.repair.session import MOVED, Progress, Worklist, splices
-from chainviz.core.operations.repair.tree_index import Places
-from chainviz.core.providers import get_provider
+from chainviz.core.operations.repair.passes.turns import (
+    fix_double_humans,
+    fix_mid_systems,
+    fix_opening,
+    fix_trailing_roles,
+    fix_turns,
+    fix_unanswered_results,
+    fix_unknown_roles,
+)
+from chainviz.core.operations.repair.session import MOVED, Places, Progress, Worklist, splices
 from chainviz.core.reference import parsed_by_reference
 
 PASSES = (
@@ -85,6 +94,7 @@ PASSES = (
     fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_ids,
     fix_names, fix_result_names, fix_arguments, fix_surrogates, fix_end, fix_turns, fix_cache_marks,
     fix_leading_system, fix_texts_beside_results, fix_references, fix_compactions, fix_undefined_tools, fix_answer_at_end,
+    fix_unanswered_results,
 )  # fmt: skip
 """No pass leaves work for an earlier one, so one run is enough."""
 OF_CONTENT = (
@@ -113,13 +123,16 @@ def propose(
 
 
 def _refuse_unread(chain: Chain, changes: Sequence[Splice]) -> None:
-    """Raises Refused where a message would go or change that is not fully read: what was not understood could be lost."""
+    """Raise Refused if a message whose content is not fully read would be removed or changed: what was not understood
+    could be lost.
+    An unknown role alone is no reason: a fix names it in the text, or drops what the person saw.
+    """
     if not any(each.kind in IN_MESSAGES for each in chain.surroundings.unread):
         return
     format, kept = get_format(chain.format), {id(message) for change in changes for message in change.messages}
     for change in changes:
         for place, message in enumerate(chain.slice(change.start, change.start + change.removed), change.start):
-            if id(message) not in kept and not is_fully_read(message, format):
+            if id(message) not in kept and not is_shown(message, format):
                 raise Refused(
                     f"{Places(chain).words(place)} is not fully read, and the repair would change it: what chainviz does not understand "
                     "could be lost. Leave out the fixes of this message."
@@ -135,7 +148,7 @@ def _worked(chain: Chain, options: RepairOptions, progress: Progress = lambda do
     work = Worklist(chain, options, LOOKS if options.content else (), lambda done, text: progress(done * READING, text))
     for i, fix in enumerate(PASSES):
         if options.content or fix not in OF_CONTENT:
-            progress(READING + (1 - READING) * i / len(PASSES), f"{len(work.fixes):,} fixes found")
+            progress(READING + (1 - READING) * i / len(PASSES), f"{count_text(len(work.fixes), 'fix', 'fixes')} found")
             fix(work)
     work.fixes.sort(key=lambda fix: fix.message)
     return work
@@ -164,16 +177,16 @@ class Repair:
 
 
 def _for_provider(chain: Chain, goal: Goal) -> Outcome:
-    """Of a session that is to be resumed, only what is still sent is judged and fixed."""
+    """Judge and fix a chain for one provider. In a session to be resumed this covers only the messages that are still sent."""
     before = tuple(chain.slice(0, len(chain)))
     format = get_format(chain.format)
     start = format.sent_from(before) if goal.resumes else 0
-    places = range(start, len(before))
-    unsent = dict.fromkeys(place for place in places if goal.resumes and not format.is_sent(before[place]))
-    sent = tuple(before[place] for place in places if place not in unsent)
+    places = sent_places(format, before) if goal.resumes else range(len(before))
+    unsent = sorted(set(range(start, len(before))) - set(places))
+    sent = tuple(before[place] for place in places)
     reached = reach(goal, MemoryChain(sent, chain.format, chain.surroundings), _worked)
     after = _with_unsent(before, (*before[:start], *reached.messages), unsent)
-    changes = splices(_kept(before, after), after, len(before))
+    changes = splices(_old_places(before, after), after, len(before))
     left = "No fix ends this error after the compaction" if start else "No fix ends this error"
     warnings = tuple(f"{left}: {problem.text}" for problem in reached.left)
     if any("sign-calls" in problem.fixes for problem in reached.left):
@@ -183,9 +196,9 @@ def _for_provider(chain: Chain, goal: Goal) -> Outcome:
 
 
 def _with_unsent(before: Sequence[Message], after: Sequence[Message], unsent: Iterable[int]) -> tuple[Message, ...]:
-    """What an agent does not send stands where it stood. `unsent`: places in `before`, in order."""
+    """Put messages that an agent does not send back in their places. `unsent`: indices in `before`, in order."""
     found, waiting = list[Message](), deque(unsent)
-    for message, place in zip(after, _kept(before, after), strict=True):
+    for message, place in zip(after, _old_places(before, after), strict=True):
         while waiting and place != MOVED and waiting[0] < place:
             found.append(before[waiting.popleft()])
         found.append(message)
@@ -213,11 +226,11 @@ def _unknown_names(options: RepairOptions, fixes: list[Fix]) -> Iterable[str]:
 def _as_reference(chain: Chain) -> Outcome:
     before = chain.slice(0, len(chain))
     after = parsed_by_reference(before, force=True)
-    changes = splices(_kept(before, after), after, len(before))
+    changes = splices(_old_places(before, after), after, len(before))
     return Outcome(changes, tuple(_reference_rows(chain, before, changes)))
 
 
-def _kept(before: Sequence[Message], after: Sequence[Message]) -> list[int]:
+def _old_places(before: Sequence[Message], after: Sequence[Message]) -> list[int]:
     """The old place of each message that is the same object and still in order, else MOVED."""
     places: dict[int, deque[int]] = {}
     for place, message in enumerate(before):

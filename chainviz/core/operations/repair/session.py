@@ -7,21 +7,76 @@ looked for beforehand: each message is read once, and all looks see it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.messages import Message, Part, Shape
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.paths import parse_path
+from chainviz.core.chain.messages import TOOL, CallRef, Message, Part, Shape
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.chain.problems import place_in_words
 from chainviz.core.chain.surroundings import Rewrite
-from chainviz.core.chain.tree import ChainAST
-from chainviz.core.operations.repair.fixes import Fix, Proposal
-from chainviz.core.operations.repair.options import RepairOptions
-from chainviz.core.operations.repair.pairs import Turn, turns_of
-from chainviz.core.operations.repair.tree_index import Places
+from chainviz.core.chain.tree import ChainAST, parse
+from chainviz.core.operations.repair.fixes import Fix, Proposal, RepairOptions
 from chainviz.core.providers.request import Request, request_of
+
+
+class Places:
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+        self._pair_starts: dict[int, list[int]] = {}
+
+    @cached_property
+    def _section_starts(self) -> list[int]:
+        lengths = [len(section) for section in self._chain.tree.sections]
+        return list(accumulate(lengths, initial=0))[:-1]
+
+    def path(self, index: int) -> Path:
+        number = bisect_right(self._section_starts, index)
+        section = self._chain.tree.sections[number - 1]
+        inside = index - self._section_starts[number - 1]
+        if inside < len(section.header):
+            return Path(number, 0, inside)
+        starts = self._starts(number)
+        pair = bisect_right(starts, inside)
+        place = inside - starts[pair - 1]
+        return Path(number, pair, place if section.body[pair - 1].ai is not None else place + 1)
+
+    def _starts(self, number: int) -> list[int]:
+        if number not in self._pair_starts:
+            section = self._chain.tree.sections[number - 1]
+            lengths = [len(pair.rest) + (pair.ai is not None) for pair in section.body]
+            self._pair_starts[number] = list(accumulate(lengths, initial=len(section.header)))[:-1]
+        return self._pair_starts[number]
+
+    def words(self, index: int) -> str:
+        return place_in_words(self.path(index))
+
+
+@dataclass(slots=True)
+class Turn:
+    """One body pair."""
+
+    ai: int | None
+    rest: range
+    calls: tuple[CallRef, ...]
+    end: int
+    """The place after which new messages of this pair go: its last tool message, before any message of another role."""
+
+
+def turns_of(tree: ChainAST[Shape]) -> Iterator[Turn]:
+    place = 0
+    for section in tree.sections:
+        place += len(section.header)
+        for pair in section.body:
+            ai = None if pair.ai is None else place
+            start = place + (pair.ai is not None)
+            place = start + len(pair.rest)
+            tools = next((i for i, message in enumerate(pair.rest) if message.role != TOOL), len(pair.rest))
+            yield Turn(ai, range(start, place), pair.ai.calls if pair.ai is not None else (), start + tools - 1)
+
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 MOVED = -1
@@ -120,7 +175,7 @@ class Worklist:
                 yield place
 
     def read(self, look: Look) -> Iterator[tuple[int, Message]]:
-        """Those messages with their places; the ones of a stored chain are read a stretch at a time."""
+        """Yield the messages for this look with their places; those of a stored chain are read in batches."""
         stretch: dict[int, Message] = {}
         for place in self.places(look):
             shape = self.shapes[place]
@@ -211,7 +266,7 @@ class Worklist:
 
 
 def splices(kept: Sequence[int], shapes: Sequence[Shape], length: int) -> tuple[Splice, ...]:
-    """From a list in which `kept` names the original place of what stayed (rising, else MOVED)."""
+    """Return the splices that lead to a list; `kept` gives the original place of what stayed (rising, else MOVED)."""
     changes: list[Splice] = []
     start = 0
     new: list[Message] = []

@@ -1,21 +1,25 @@
-"""Summarize: folds old messages into summaries, with a plan a person sees before anything is written (seed 1).
+"""Summarize: fold old messages into summaries, with a plan that a person sees before anything is written (seed 1).
 
-In reading order: `options`, `plan` (the plan as a value), `planning` (makes one: by `folding`, or exactly as the `reference`
-does), with `limits`, `reasons`, `piece_reader`, `summary_pair` and `replacement`; `writers` (who writes the texts), `apply`,
-`losses` with `facts`, `cost` (what a model would be sent), `operation` (the entry point).
+In reading order: `options`, `plan` (the plan as a value), `folding` and `reference` (make one, ours or exactly as the reference),
+`limits`, `summary_pair`, `writers` (who writes the texts), `losses` with `facts`, `operation` (the entry point).
 """
 
 from __future__ import annotations
 
-from chainviz.core.operations.summarize.apply import fold
+from chainviz.core.operations.summarize.folding import plan
 from chainviz.core.operations.summarize.losses import Loss, LossReport, Share, losses
-from chainviz.core.operations.summarize.operation import Summarize, summarized
+from chainviz.core.operations.summarize.operation import Summarize, fold, summarized
 from chainviz.core.operations.summarize.options import PRESETS, SummarizeOptions
-from chainviz.core.operations.summarize.planning.choose import plan
-from chainviz.core.operations.summarize.planning.plan import Kept, Material, Piece, Plan, Texts
-from chainviz.core.operations.summarize.writers.contract import Left, Summary, SummaryRequest, Writer, WriterError
-from chainviz.core.operations.summarize.writers.extractive.writer import Extractive
-from chainviz.core.operations.summarize.writers.manual import Manual
+from chainviz.core.operations.summarize.plan import Material, Piece, Plan, Texts, UnchangedNodes
+from chainviz.core.operations.summarize.writers.contract import (
+    Manual,
+    Summary,
+    SummaryRequest,
+    Unchanged,
+    Writer,
+    WriterError,
+)
+from chainviz.core.operations.summarize.writers.extractive import Extractive
 
 SUMMARIZE = Summarize()
 
@@ -23,8 +27,6 @@ __all__ = [
     "PRESETS",
     "SUMMARIZE",
     "Extractive",
-    "Kept",
-    "Left",
     "Loss",
     "LossReport",
     "Manual",
@@ -37,6 +39,8 @@ __all__ = [
     "Summary",
     "SummaryRequest",
     "Texts",
+    "Unchanged",
+    "UnchangedNodes",
     "Writer",
     "WriterError",
     "fold",

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from chainviz.core.chain.messages import Message, Part, Text, ToolCall, ToolResult
-from chainviz.core.operations.summarize.log_lines import without_log_prefix
 
 Kind = Literal["error", "path", "command", "url", "id", "number", "counter"]
 KINDS: dict[Kind, str] = {
@@ -50,6 +49,8 @@ _FACT = re.compile(
     ) | (?P<reference>(?<!\w)\#\d{{1,8}}\b)""",
     re.VERBOSE,
 )
+_TELLS = re.compile(r"[\d/\\.#]")
+"""A line without one of these has no fact: none contains white space, so each lies within a line."""
 _ERROR = re.compile(
     r"\b(?:[A-Za-z]{0,40}(?:Error|Exception)\b|error\b|errors?:|exception\b|traceback\b|fail(?:ed|ure|s)?\b|fatal\b|panic\b|"
     r"denied\b|refused\b|not found\b|no such\b|timed? ?out\b|cannot\b|could not\b|couldn't\b|unable to\b|invalid\b|"
@@ -73,11 +74,12 @@ _COMMAND_KEYS = {"command", "cmd", "commands", "script", "shell", "bash"}
 
 def facts_in(text: str) -> Iterator[Fact]:
     """Every fact of a text, those that repeat too, in order by kind of search."""
-    for found in _FACT.finditer(text):
+    telling = "\n".join(line for line in text.splitlines() if _TELLS.search(line)) if _TELLS.search(text) else ""
+    for found in _FACT.finditer(telling):
         fact = _fact(found)
         if fact is not None:
             yield fact
-    for found in _PROMPT_LINE.finditer(text):
+    for found in _PROMPT_LINE.finditer(text) if "$ " in text or "❯ " in text else ():
         yield Fact("command", found["command"].strip()[:LONGEST])
     yield from error_lines(text)
 
@@ -130,7 +132,7 @@ def _is_path(text: str) -> bool:
 
 
 def texts_of(part: Part) -> Iterator[str]:
-    """What a part says, arguments with their JSON taken apart."""
+    """Yield the texts of a part; JSON arguments give their keys and values."""
     match part:
         case Text():
             yield part.text
@@ -149,7 +151,7 @@ def commands_of(part: Part) -> Iterator[Fact]:
 
 
 def leaves(arguments: str) -> list[tuple[str, str]]:
-    """Keys and texts in JSON arguments; the arguments as they are where they are no JSON."""
+    """Return keys and texts in JSON arguments; invalid JSON is returned whole."""
     try:
         value = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -168,7 +170,7 @@ def leaves(arguments: str) -> list[tuple[str, str]]:
 
 
 def facts_of(message: Message, *, most_characters: int = 1 << 62) -> Iterator[tuple[int, Fact]]:
-    """Each fact with the index of its part."""
+    """Yield each fact of a message with the index of its part."""
     for index, part in enumerate(message.parts):
         commands = list(commands_of(part))
         yield from ((index, fact) for fact in commands)
@@ -177,3 +179,49 @@ def facts_of(message: Message, *, most_characters: int = 1 << 62) -> Iterator[tu
             for fact in facts_in(text[:most_characters]):
                 if fact.text not in known:
                     yield index, fact
+
+
+# A summary quotes what was said and not what a program printed while it ran.
+
+
+_LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR!|FATAL|CRITICAL"
+_DAY = r"\d{4}[-/]\d\d[-/]\d\d[T\ ]|[A-Z][a-z]{2}\ {1,2}\d{1,2}\ "
+_PREFIX = re.compile(
+    rf"""[\s\[(]{{0,8}}(?:
+    (?:(?:{_DAY})\d\d:\d\d(?::\d\d)?|\d\d:\d\d:\d\d)(?:[.,]\d{{1,9}})?(?:Z|\ ?[+-]\d\d:?\d\d)?[\])]?
+  | (?:npm|yarn|pnpm)\ (?:{_LEVEL}|notice|info|verb)
+  | [\[(]?(?:{_LEVEL})(?:[\])]|:|\ [|:-]|(?=\s{{2}})|(?=\ \[))
+    )[\s:|-]{{0,8}}""",
+    re.VERBOSE,
+)
+_PROGRESS = re.compile(
+    r"""\d{1,3}%\s?[|\[] | [█▓▒░]{3} | [=#>]{8} | (?:^|\s)(?:PASSED|FAILED|SKIPPED|XFAIL)\s+\[\s*\d{1,3}%\]""", re.VERBOSE
+)
+_PROGRESS_MARK = re.compile("[%█▓▒░=#>]")
+"""What each match of _PROGRESS holds; looking for it is many times faster."""
+_STEP = re.compile(
+    r"""\s*[\[(]?\s*\d{1,6}\s?/\s?\d{1,6}[\])]?\s |
+    \s*(?:Collecting|Downloading|Downloaded|Requirement\ already\ satisfied|Successfully\ installed|Installing\ collected|
+    Get:\d|Hit:\d|Fetched\ \d|Unpacking|Setting\ up|Selecting\ previously|Preparing\ to\ unpack|Reading\ package)\b""",
+    re.VERBOSE,
+)
+_PAIR = re.compile(r"(?:^|\s)[\w.-]{1,40}=\S")
+_MOST_PREFIXES = 4
+_READ = 400
+
+
+def without_log_prefix(line: str) -> str:
+    """The line without the time and the level in front of it."""
+    for _ in range(_MOST_PREFIXES):
+        found = _PREFIX.match(line)
+        if not found or found.end() >= len(line):
+            break
+        line = line[found.end() :]
+    return line
+
+
+def is_log_line(line: str) -> bool:
+    head = line[:_READ]
+    if _PREFIX.match(head) or _STEP.match(head) or (_PROGRESS_MARK.search(head) and _PROGRESS.search(head)):
+        return True
+    return head.count("=") > 2 and len(_PAIR.findall(head)) > 2

@@ -1,4 +1,4 @@
-"""The loss report: which facts of the folded messages the summary no longer holds, each with the place where it was."""
+"""The loss report: the facts of folded messages that the summary no longer contains, each with its former place."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much of one kind survives; facts that repeat count once."""
+    """The share of one kind of facts that survives; repeated facts count once."""
 
     kind: Kind
     found: int
@@ -57,7 +57,7 @@ class LossReport:
 
 
 def losses(messages: Sequence[Message], summary: str, places: Sequence[Path] = ()) -> LossReport:
-    """What is lost; `places` are the paths of the messages, one each."""
+    """Report the facts of the messages that the summary does not contain; `places` are the paths of the messages, one each."""
     found: dict[Kind, dict[str, Loss]] = {kind: {} for kind in KINDS}
     complete = True
     budget = MOST_CHARACTERS
@@ -73,7 +73,7 @@ def losses(messages: Sequence[Message], summary: str, places: Sequence[Path] = (
                 known.setdefault(_spelling(fact), Loss(fact.kind, fact.text, index, part, _path(places, index, part)))
             else:
                 complete &= _spelling(fact) in known
-    held = _Held(summary)
+    held = _SummaryIndex(summary)
     lost = {kind: [loss for key, loss in known.items() if not held.holds(kind, key)] for kind, known in found.items()}
     shares = tuple(Share(kind, len(known), len(known) - len(lost[kind])) for kind, known in found.items() if known)
     return LossReport(tuple(loss for every in lost.values() for loss in every), shares, complete)
@@ -108,8 +108,8 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .:;!")
 
 
-class _Held:
-    """A summary, ready to be asked what it holds."""
+class _SummaryIndex:
+    """A summary, indexed to look up facts in it."""
 
     def __init__(self, summary: str) -> None:
         self.text = summary
@@ -127,7 +127,7 @@ def _texts(facts: Iterable[Fact]) -> Iterable[str]:
 
 
 def _has_word(text: str, word: str) -> bool:
-    """Whether `text` holds `word`, not inside a longer word."""
+    """Return True if `text` contains `word`, but not inside a longer word."""
     start = -1
     for _ in range(_CHECKED_PLACES):
         start = text.find(word, start + 1)

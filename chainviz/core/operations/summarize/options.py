@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from chainviz.core.chain.calls.tool_ids import DEFAULT_TEMPLATE, Template, parse_template
+from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, Template, parse_template
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.contract import Options
 
@@ -50,7 +50,7 @@ PRESET_LABELS: dict[str, str] = {
     "default": "Default",
     "assistant": "Assistant: larger limits, three sections kept",
     "provider_switch": "After a provider switch: small",
-    "pentagi": "Exactly as PentAGI",
+    "pentagi": "As the PentAGI agent summarizes its chains",
 }
 
 MOST_BYTES = 1 << 40
@@ -80,7 +80,7 @@ class SummarizeOptions(Options):
         title="Preset",
         description=(
             "Fills the settings you do not set. default: the usual values; assistant: long conversations, more kept; "
-            "provider_switch: small, for a chain that moves to another provider; pentagi: exactly as in the reference."
+            "provider_switch: small, for a chain that moves to another provider; pentagi: as the PentAGI agent."
         ),
         json_schema_extra={"choices": {**PRESET_LABELS}, "hint": "Fills the settings that you do not change."},
     )
@@ -132,6 +132,12 @@ class SummarizeOptions(Options):
         title="Summarize questions too",
         description="Otherwise the joined section keeps all human messages.",
         json_schema_extra={"group": "Questions and answers"},
+    )
+    only_tools: bool = Field(
+        default=False,
+        title="Fold tool exchanges only",
+        description="Calls with their results become summaries; requests, answers and the last pair stay.",
+        json_schema_extra={"group": "Last sections"},
     )
     tool_call_id_template: str = Field(
         default=DEFAULT_TEMPLATE,

@@ -1,4 +1,4 @@
-"""The body pair that replaces what was folded: which type, how it is marked, what it carries along (seed 1)."""
+"""The body pair that replaces folded messages: its type, its mark, and the reasoning that it keeps."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import random
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from chainviz.core.chain.build import completion, tool_message
-from chainviz.core.chain.calls.tool_ids import Template
-from chainviz.core.chain.default_texts import SUMMARIZATION_ARGUMENTS
+from chainviz.core.chain.build import SUMMARIZATION_ARGUMENTS, completion, tool_message
 from chainviz.core.chain.messages import AI, Message, Part, Reasoning, Shape, Text, ToolCall
 from chainviz.core.chain.reasoning import FAKE_SIGNATURE, contains_tool_call_reasoning, reasoning_message
+from chainviz.core.chain.tool_ids import Template
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL, BodyPair, PairType
+from chainviz.core.formats.contract import Format
+from chainviz.core.formats.stylist import written_size
 
 PREFIX = "**summarized content:**\n"
 """How the text of a completion that is a summary begins."""
@@ -29,7 +30,8 @@ def is_summary(pair: BodyPair[Shape]) -> bool:
 
 
 def is_marked_as_reference(pair: BodyPair[Message]) -> bool:
-    """The same as the reference sees it: the first part alone counts, and the whole prefix."""
+    """Return True if the reference recognises the pair as a summary: it reads only the first part, and wants the whole
+    prefix."""
     if pair.type is not PairType.COMPLETION or pair.ai is None:
         return pair.type is PairType.SUMMARIZATION
     first = pair.ai.parts[0] if pair.ai.parts else None
@@ -44,15 +46,15 @@ def _opening(message: Shape) -> str:
 
 
 def summary_type(types: Iterable[PairType]) -> PairType:
-    """Of the summary of pairs of these types: tools leave a tool call behind, mere talk stays talk."""
+    """Return the type of the summary of pairs of these types: a tool call if all were one, else text."""
     return PairType.COMPLETION if all(type is PairType.COMPLETION for type in types) else PairType.SUMMARIZATION
 
 
-def overhead(type: PairType, template: Template) -> int:
-    """Bytes of a summary pair beside its text."""
+def overhead(type: PairType, template: Template, format: Format) -> int:
+    """Return the bytes of a summary pair beside its text, as the format writes it."""
     if type is PairType.COMPLETION:
         return len(PREFIX)
-    return sum(message.size for message in _called("", NewIds(template, random.Random(0)).take(), ()).messages)
+    return written_size(_called("", NewIds(template, random.Random(0)).take(), ()).messages, format)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chainviz.core.secrets.rules.checks import is_filled, is_random
-from chainviz.core.secrets.rules.rule import Anchored, Rule
+from chainviz.core.secrets.rules.rule import Anchored, Rule, is_filled, is_random
 
 _FORMS = (
     # name, label, public prefix, what follows it

@@ -12,20 +12,21 @@ from django.urls import reverse
 
 from chainviz.core.errors import ChainError, OptionsError, Refused
 from chainviz.core.operations.compact import CompactOptions, as_value, parse_strategy, print_strategy
-from chainviz.core.operations.compact.compactors.contract import Compactor
+from chainviz.core.operations.compact.contract import Compactor
 from chainviz.core.operations.contract import Context, Options
 from chainviz.drafts.operations.choices import Choices
-from chainviz.drafts.operations.compact import run_job, tree
-from chainviz.drafts.operations.compact.before_after import BeforeAfter, before_after
-from chainviz.drafts.operations.compact.result import Result
+from chainviz.drafts.operations.compact import run, tree
+from chainviz.drafts.operations.compact.result import BeforeAfter, Result, before_after
 from chainviz.drafts.operations.compact.run import Ran, run_strategy
 from chainviz.drafts.operations.compact.tree import Node, Value, node_of
 from chainviz.drafts.operations.presets import Preset, presets_of, save_preset
+from chainviz.drafts.operations.responses import to_draft
+from chainviz.drafts.operations.run import change
+from chainviz.drafts.summaries.runs import endpoint_for
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.web.forms import options_form
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number
 
 UNSURE = "This removes everything: tick “Remove everything” to continue, or choose another boundary."
 
@@ -41,11 +42,15 @@ class CompactChoices(Choices):
             self.reopen(CompactOptions.model_validate(self.job.args["options"]))
             return
         self.form = options_form(CompactOptions)(self.sent)
-        self.tree: Value | None = tree.usual_tree()
+        window = self.target.context_window
+        tokens = window.tokens if window else 0
+        self.tree: Value | None = tree.usual_tree(tokens)
+        if self.sent is None:
+            self.form.begin_with(CompactOptions.model_validate({"keep_first_request": True}))
         if self.sent is None and "strategy" in self.request.GET:
             self._read_json(self.request.GET["strategy"])
         if self.sent is not None:
-            self.tree = tree.edited(tree.read_tree(self.sent), self.act)
+            self.tree = tree.edited(tree.read_tree(self.sent), self.act, tokens)
             preset = self._preset("load")
             if preset is not None:
                 self.reopen(CompactOptions.model_validate(preset.options))
@@ -101,9 +106,18 @@ class CompactChoices(Choices):
             lease.cancel(self.job)
             return see_other(self.address)
         if self.act == "look" and self.runs_as_job and not self.problem:
-            job = run_job.start(self.target, self.options())
+            job = run.start(self.target, self.options())
             return see_other(f"{self.address}&run={job.pk}")
         return None
+
+    def take(self, options: Options) -> HttpResponse:
+        if not run.is_written_by_model(self.tree):
+            return super().take(options)
+        assert isinstance(options, CompactOptions)
+        texts = run.written_texts(self.target, options)
+        if texts is None:
+            raise Refused("Press Run first: a model writes the summaries, and you see the result before anything changes.")
+        return to_draft(change(self.target, self.operation, options, texts))
 
     def options(self) -> CompactOptions:
         if self.problem:
@@ -126,9 +140,9 @@ class CompactChoices(Choices):
 
     @cached_property
     def problem(self) -> str:
-        """Why the strategy cannot run."""
+        """The reason why the strategy cannot run; "" if it can."""
         if self.tree is None:
-            return "Choose a first compactor."
+            return "Add a first step."
         try:
             parse_strategy(self.tree)
         except OptionsError as refused:
@@ -137,11 +151,11 @@ class CompactChoices(Choices):
 
     @property
     def runs_as_job(self) -> bool:
-        return run_job.is_long(self.target.stored, self.tree)
+        return run.is_long(self.target.stored, self.tree, self._field_value("counter"))
 
     @cached_property
     def ran(self) -> Ran | None:
-        """What the strategy does, where that is known: a long chain waits for its job."""
+        """The result of the strategy, or None if it is not known yet: a long chain waits for its job."""
         if self.job is not None:
             return Ran.model_validate(self.job.result) if self.job.state == Job.State.DONE else None
         if self.problem or self.runs_as_job or (self.form.is_bound and not self.form.is_valid()):
@@ -156,7 +170,7 @@ class CompactChoices(Choices):
 
     def _job(self) -> Job | None:
         number = small_number(self.request.GET.get("run", ""))
-        job = run_job.find(self.target, number) if number else None
+        job = run.find(self.target, number) if number else None
         if number and job is None:
             raise Http404
         return job
@@ -167,7 +181,7 @@ class CompactChoices(Choices):
         return "drafts/compact/_result.html" if self.request.htmx.target == "lab" else self.template  # type: ignore[attr-defined]
 
     def context(self) -> dict[str, Any]:
-        ran = self.ran
+        ran, ways = self.ran, self._ways()
         return {
             "form": self.form,
             "root": self._root(),
@@ -175,8 +189,14 @@ class CompactChoices(Choices):
             "problem": self.problem,
             "ran": ran,
             "result": Result(ran) if ran else None,
-            "boundary": self._said("if_no_user_boundary"),
-            "prompt_tokens": self._said("prompt_tokens"),
+            "ways": ways,
+            "is_way": any(is_chosen for _, _, is_chosen in ways),
+            "no_model": endpoint_for(self.target.chain).problem,
+            "keeps_first": bool(self._field_value("keep_first_request")),
+            "counter": self._field_value("counter"),
+            "boundary": self._field_value("if_no_user_boundary"),
+            "prompt_tokens": self._field_value("prompt_tokens"),
+            "window": self.target.context_window,
             "query": self.target.query,
             "explorer": self.target.explorer,
             "changes": self._changes(ran),
@@ -187,6 +207,13 @@ class CompactChoices(Choices):
             "presets": presets_of(self.target.person, self.operation.name),
         }
 
+    def _ways(self) -> list[tuple[tree.Way, str, bool]]:
+        """Return each way with its address, and whether it is chosen."""
+        window, endpoint = self.target.context_window, endpoint_for(self.target.chain)
+        model = "" if endpoint.problem else f"{endpoint.model} at {endpoint.host} reads what is folded."
+        found = tree.ways_for(window.tokens if window else 0, model)
+        return [(way, f"{self.address}&{urlencode({'strategy': json.dumps(way.tree)})}", way.tree == self.tree) for way in found]
+
     def _root(self) -> Node | None:
         return node_of(self.tree) if self.tree is not None else None
 
@@ -195,7 +222,7 @@ class CompactChoices(Choices):
         start = small_number(given.get("sections", ""))
         return before_after(self.target.stored, ran, start) if ran else None
 
-    def _said(self, name: str) -> str:
+    def _field_value(self, name: str) -> str:
         """A field as it was sent, or as it was chosen before."""
         given = self.request.POST.get(name) if self.form.is_bound else self.form.initial.get(name)
         return str(given or "")

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from time import perf_counter
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from chainviz.chains.models import Chain
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Shape
-from chainviz.core.operations.compact import (
-    COMPACTORS,
-    Boundary,
-    Compacted,
-    CompactOptions,
-    Trial,
-    request_for,
-)
+from chainviz.core.errors import Refused
+from chainviz.core.operations.compact import COMPACTORS, Boundary, Compact, Compacted, CompactOptions, Trial
+from chainviz.core.operations.compact.compactor_types import FoldTools, Summarize
 from chainviz.core.operations.compact.strategy import Strategy
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.strategies import strategy_of
-from chainviz.core.state.message_index import Window
+from chainviz.core.operations.execute import get_operation
+from chainviz.core.operations.summarize.writers.contract import SummaryRequest, Unchanged, WriteSummaries
+from chainviz.core.state.message_index import Usage, Window
+from chainviz.core.usage.estimate import estimated_tokens, tokens_of
+from chainviz.drafts.operations.compact.tree import Value
+from chainviz.drafts.summaries.runs import endpoint_for
+from chainviz.drafts.target import Target, target_of_job
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import Cancelled, JobContext, start_job
+from chainviz.llm import Written, write_all, writer_named
 from chainviz.store.content.chain import StoredChain
 
 AROUND = 5
@@ -43,7 +49,7 @@ class Step(BaseModel):
 
 
 class Change(BaseModel):
-    """Messages `start:stop` of the chain that go, and what comes in their place."""
+    """Messages `start:stop` of the chain that are removed, and their replacement."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -64,7 +70,7 @@ class Change(BaseModel):
 
 
 class Sizes(BaseModel):
-    """Of the stored messages."""
+    """The sizes of the stored messages."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -75,7 +81,7 @@ class Sizes(BaseModel):
 
 
 class Block(BaseModel):
-    """A stretch of the stored messages: its bytes, and whether it goes."""
+    """A range of the stored messages: its bytes, and whether it is removed."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -84,7 +90,7 @@ class Block(BaseModel):
 
 
 class Cut(BaseModel):
-    """Where the chain is cut: places of stored messages, from 0."""
+    """The boundary at which the chain is cut, as places of stored messages, from 0."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -109,9 +115,11 @@ class Ran(BaseModel):
     blocks: tuple[Block, ...]
     warnings: tuple[str, ...]
     tokens_source: str
-    """recorded, given or estimated."""
+    """recorded, given, o200k or estimated; the tokens afterwards are always a count of the same kind or an estimate."""
     removes_everything: bool
     milliseconds: int
+    texts: dict[str, str] = {}
+    """What a model wrote, by the key of its piece: the step uses these texts, and no model is asked again."""
 
     @property
     def removed(self) -> int:
@@ -120,26 +128,26 @@ class Ran(BaseModel):
 
 def run_strategy(chain: StoredChain, options: CompactOptions, context: Context) -> Ran:
     """Raises Refused where nothing is chosen, CompactionFailed where a compactor fails."""
-    strategy = strategy_of(options, context)
+    operation = get_operation("compact")
+    assert isinstance(operation, Compact)
     begun = perf_counter()
-    compacted = strategy(request_for(chain, options.prompt_tokens))
-    return _ran(compacted, strategy, perf_counter() - begun)
+    strategy, compacted = operation.compacted(chain, options, context)
+    return _ran(chain, compacted, strategy, perf_counter() - begun)
 
 
-def _ran(compacted: Compacted, strategy: Strategy, seconds: float) -> Ran:
+def _ran(chain: StoredChain, compacted: Compacted, strategy: Strategy, seconds: float) -> Ran:
     request = compacted.request
     messages, leading, usage = request.messages, len(request.leading), request.usage
     changes = tuple(_changes(compacted, leading))
     size = messages.size - sum(change.size - change.added_size for change in changes)
     gone = sum(change.stop - change.start - change.added for change in changes)
-    tokens, sent = (usage.prompt_tokens, usage.sent) if usage else (0, 0)
-    left = tokens - tokens * min(messages.size - size, sent) // sent if sent else tokens
+    left = _tokens_left(chain, usage, changes, messages.size - size) if usage else 0
     turns = _turns_after(messages, compacted)
     return Ran(
         steps=tuple(_steps(compacted.trial)),
         leading=leading,
         leading_size=sum(message.size for message in request.leading),
-        before=Sizes(messages=len(messages), size=messages.size, turns=messages.turns, tokens=tokens),
+        before=Sizes(messages=len(messages), size=messages.size, turns=messages.turns, tokens=usage.prompt_tokens if usage else 0),
         after=Sizes(messages=len(messages) - gone, size=size, turns=turns, tokens=left),
         changes=changes,
         cut=_cut(messages, compacted.boundary),
@@ -149,6 +157,17 @@ def _ran(compacted: Compacted, strategy: Strategy, seconds: float) -> Ran:
         removes_everything=compacted.removes_everything,
         milliseconds=round(seconds * 1000),
     )
+
+
+def _tokens_left(chain: StoredChain, usage: Usage, changes: Sequence[Change], saved: int) -> int:
+    """Return the prompt tokens of the next call: counted by the tokenizer that counted the last call, else estimated by
+    the bytes that are saved."""
+    if usage.source == "o200k":
+        gone = sum(tokens_of(chain.slice(change.start, change.stop)) for change in changes)
+        return max(0, usage.prompt_tokens - gone + estimated_tokens(sum(change.added_size for change in changes)))
+    if usage.source == "estimated":
+        return estimated_tokens(max(0, usage.sent - saved))
+    return usage.prompt_tokens - usage.prompt_tokens * min(saved, usage.sent) // usage.sent if usage.sent else usage.prompt_tokens
 
 
 def _steps(trial: Trial) -> Iterator[Step]:
@@ -171,7 +190,7 @@ def _changes(compacted: Compacted, leading: int) -> Iterator[Change]:
 
 
 def _turns_after(messages: Window, compacted: Compacted) -> int:
-    """Complete turns that stay; a summary is none."""
+    """Count the complete turns that stay, without summaries."""
     ranges = [(splice.start, splice.start + splice.removed) for splice in compacted.splices]
     gone = sum(Window(messages.index, messages.start + start, messages.start + stop).turns for start, stop in ranges)
     return messages.turns - gone
@@ -184,7 +203,7 @@ def _cut(messages: Window, found: Boundary | None) -> Cut | None:
 
 
 def _around(messages: Window, cut: int, wanted: int) -> tuple[tuple[int, str], ...]:
-    """From before the place that the limit alone gives to behind the cut, or as much of that as fits beside the cut."""
+    """Return the messages around the cut and the place that the limit alone gives, or as many as fit around the cut."""
     stop = min(len(messages), cut + AROUND)
     start = max(0, min(wanted, cut) - AROUND, stop - 3 * AROUND)
     return tuple((place, letter(messages[place])) for place in range(start, stop))
@@ -205,3 +224,93 @@ def _blocks(messages: Window, changes: Sequence[Change], leading: int) -> Iterat
         for place in range(start, stop, each):
             end = min(place + each, stop)
             yield Block(size=messages.size_before(end) - messages.size_before(place), is_gone=start in gone)
+
+
+# A run of a strategy on a long chain as a job: nothing is written but its result.
+
+
+FUNCTION = "run-strategy"
+MESSAGES_AT_ONCE = 5_000
+NEWEST = 20
+"""Runs among which the one is looked for that wrote the texts of a step."""
+BYTES_AT_ONCE = 1_000_000
+"""What a page reads while it is made: shapes of messages, and for summaries the messages themselves."""
+
+
+SUMMARIZING = (Summarize.type, FoldTools.type)
+
+
+def is_long(chain: StoredChain, tree: Value | None, counter: str = "") -> bool:
+    reads_bodies = counter == "o200k" or _has(tree, lambda node: node.get("type") in SUMMARIZING)
+    is_large = len(chain) > MESSAGES_AT_ONCE or (chain.snapshot.stored > BYTES_AT_ONCE and reads_bodies)
+    return is_large or is_written_by_model(tree)
+
+
+def is_written_by_model(tree: Value | None) -> bool:
+    return _has(tree, lambda node: node.get("type") in SUMMARIZING and node.get("writer") == "model")
+
+
+def _has(node: Any, is_wanted: Callable[[Value], bool]) -> bool:
+    if isinstance(node, list):
+        return any(_has(item, is_wanted) for item in node)
+    if not isinstance(node, dict):
+        return False
+    return is_wanted(node) or any(_has(item, is_wanted) for item in node.values())
+
+
+def start(target: Target, options: CompactOptions) -> Job:
+    return start_job(FUNCTION, owner=target.person, **target.job_args, options=options.model_dump())
+
+
+def find(target: Target, number: int) -> Job | None:
+    jobs = Job.objects.about(target.chain).visible_to(target.person).filter(function=FUNCTION, pk=number)
+    return next((job for job in jobs if job.args["seen"] == target.content), None)
+
+
+def written_texts(target: Target, options: CompactOptions) -> dict[str, str] | None:
+    """Return what a model wrote in the person's newest run of exactly these options; None if there was none."""
+    jobs = Job.objects.about(target.chain).visible_to(target.person).filter(function=FUNCTION, state=Job.State.DONE)
+    same = {"seen": target.content, "options": options.model_dump()}
+    job = next((job for job in jobs.order_by("-pk")[:NEWEST] if same.items() <= job.args.items()), None)
+    return Ran.model_validate(job.result).texts if job else None
+
+
+def _model_writer(chain: Chain, texts: dict[str, str], context: JobContext) -> WriteSummaries:
+    """Return a function that asks the model of the installation, and adds what it wrote to `texts`. Raises Refused if
+    none is set up, or if the team does not allow one."""
+    endpoint = endpoint_for(chain)
+    if endpoint.problem:
+        raise Refused(endpoint.problem)
+
+    def write(requests: Sequence[SummaryRequest]) -> dict[str, str | Unchanged]:
+        done = 0
+
+        def count(written: Written) -> None:
+            nonlocal done
+            done += 1
+            context.report(done / len(requests), f"{done:,} of {len(requests):,} summaries written")
+
+        writer = writer_named("openai", endpoint)
+        written = write_all(
+            requests, writer, concurrency=endpoint.concurrency, cancelled=context.is_cancelled, on_piece=count
+        )
+        texts.update({each.request.key: each.text for each in written if each.state == "done"})
+        return {each.request.key: each.outcome for each in written}
+
+    return write
+
+
+def run_content(context: JobContext, **args: Any) -> dict[str, Any]:
+    """Returns the run as JSON."""
+    target = target_of_job(context.job)
+    context.report(0.0, "Reading sizes and roles")
+    chosen = CompactOptions.model_validate(args["options"])
+    texts: dict[str, str] = {}
+    by_model = chosen.strategy and is_written_by_model(json.loads(chosen.strategy))
+    write = _model_writer(target.chain, texts, context) if by_model else None
+    ran = run_strategy(
+        target.stored, chosen, Context(progress=context.report, cancelled=context.is_cancelled, write_summaries=write)
+    )
+    if context.is_cancelled():
+        raise Cancelled
+    return ran.model_copy(update={"texts": texts}).model_dump(mode="json")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
 from chainviz.core.operations.compact import COMPACTORS, USUAL_LIMITS
-from chainviz.core.operations.compact.compactors.contract import REDUCTIONS, Compactor, Trigger
-from chainviz.core.operations.compact.strategy_json import defaults_of, is_open, kinds_of, titles_of, words_of
+from chainviz.core.operations.compact.contract import REDUCTIONS, Compactor, Trigger
+from chainviz.core.operations.compact.strategy import defaults_of, is_open, kinds_of, titles_of, words_of
 
 Value = dict[str, Any]
 TYPES: dict[str, type[Trigger]] = {each.type: each for each in COMPACTORS}
@@ -47,7 +47,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a node holds other nodes."""
+    """A field of a node that contains other nodes."""
 
     place: str
     title: str
@@ -80,7 +80,7 @@ class Node:
 
 
 def read_tree(form: Mapping[str, Any]) -> Value | None:
-    """The strategy that a form describes; None where it holds no node."""
+    """Read the strategy that a form describes; None if it has no node."""
     return _read(form, "", [MOST_NODES])
 
 
@@ -110,7 +110,7 @@ def _read_list(form: Mapping[str, Any], place: str, left: list[int]) -> Iterator
 
 
 def _member(name: str, wanted: Any, text: str) -> Value:
-    """Nothing for an empty field, which means its default; text that is no number stays, and is refused later."""
+    """Read a field. An empty one means the default; text that is not a number is kept, and refused later."""
     if not text:
         return {}
     if is_open(wanted):
@@ -125,12 +125,12 @@ def _member(name: str, wanted: Any, text: str) -> Value:
     return {name: text}
 
 
-def edited(value: Value | None, act: str) -> Value | None:
+def edited(value: Value | None, act: str, window: int = 0) -> Value | None:
     """The strategy after a button of the form: `add:PLACE:TYPE`, `remove:PLACE`, `up:PLACE`, `down:PLACE`, `wrap:PLACE:TYPE`."""
     word, _, rest = act.partition(":")
     place, _, kind = rest.partition(":")
     if word == "add" and kind in TYPES:
-        return new_node(kind) if not place else _put(value, place, new_node(kind))
+        return new_node(kind, window) if not place else _put(value, place, new_node(kind, window))
     if word == "wrap" and kind in TYPES:
         return _wrapped(value, place, kind)
     if word == "remove":
@@ -142,21 +142,58 @@ def edited(value: Value | None, act: str) -> Value | None:
 
 USUAL_NUMBERS = {**USUAL_LIMITS, "n": 20}
 """What a new node begins with."""
+SHARE = 80
+"""Percent of the context window that a token limit begins with, where the window is known."""
 
 
-def new_node(kind: str) -> Value:
+def new_node(kind: str, window: int = 0) -> Value:
+    """Return a new node. `window`: the context window of the recorded model in tokens; 0 if it is not known."""
+    usual = USUAL_NUMBERS | ({"max_tokens": window * SHARE // 100} if window else {})
     kinds, defaults = kinds_of(TYPES[kind]), defaults_of(TYPES[kind])
-    numbers = {name: USUAL_NUMBERS.get(name, 0) for name, wanted in kinds.items() if wanted is int and name not in defaults}
+    numbers = {name: usual.get(name, 0) for name, wanted in kinds.items() if wanted is int and name not in defaults}
     lists: Value = {name: [] for name, wanted in kinds.items() if get_origin(wanted) is tuple}
     return {"type": kind, **numbers, **lists}
 
 
-def usual_tree() -> Value:
-    return {**new_node("composite"), "compactors": [new_node("token_limit"), new_node("message_limit")]}
+def usual_tree(window: int) -> Value:
+    """Return the strategy that the page begins with: fit the window of the recorded model; off where it is not known."""
+    return fitting(window, SHARE)
+
+
+def fitting(window: int, percent: int) -> Value:
+    """Return a strategy that compacts above a part of the window."""
+    return {"type": "composite", "compactors": [{"type": "token_limit", "max_tokens": window * percent // 100}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A strategy that a person chooses by what it does."""
+
+    label: str
+    hint: str
+    tree: Value
+
+
+def ways_for(window: int, model: str) -> tuple[Way, ...]:
+    """`model`: a sentence about the one that writes summaries; "" if there is none."""
+    limits = (
+        Way("Fit the window", f"Above {SHARE}% of it, the oldest turns are removed.", fitting(window, SHARE)),
+        Way("Leave room to work", "Above half of the window, the oldest turns are removed.", fitting(window, 50)),
+    )
+    by_model = (
+        Way("Fold tool exchanges with a model", model, {"type": "fold_tools", "writer": "model"}),
+        Way("Summarize with a model", model, {"type": "summarize", "writer": "model"}),
+    )
+    return (
+        *(limits if window else ()),
+        Way("Fold tool exchanges", "Requests and answers stay; calls with their results become extracts.", {"type": "fold_tools"}),
+        Way("Summarize old turns", "Older turns become extracts.", {"type": "summarize"}),
+        *(by_model if model else ()),
+    )
 
 
 def _put(value: Value | None, place: str, node: Value) -> Value | None:
-    """Into a member that holds one node, or behind the others of a list."""
+    """Put a node into a member with a single node, or at the end of a list."""
     parent, name = _owner(value, place)
     if parent is not None:
         kind = kinds_of(TYPES[parent["type"]]).get(name)
@@ -214,13 +251,13 @@ def _at(value: Any, place: str) -> Value | None:
 
 
 def _owner(value: Value | None, place: str) -> tuple[Value | None, str]:
-    """The node that holds a place, and the member's name."""
+    """Return the node that contains a place, and the member's name."""
     above, _, name = place.rpartition(".")
     return _at(value, above), name
 
 
 def _list_at(value: Value | None, place: str) -> tuple[list[Value] | None, int]:
-    """The list that holds the node at a place, and its number there."""
+    """Return the list that contains the node at a place, and its index there."""
     found = re.fullmatch(r"(.*?)(\w+)\[(\d+)\]", place)
     if not found:
         return None, 0
@@ -245,7 +282,7 @@ def node_of(value: Value, place: str = "", number: int | None = None, *, is_last
             slots.append(Slot(inner, titles[name].title, False, wanted is Trigger, kinds_for(wanted), nodes))
         else:
             fields.append(_field(value, name, wanted, f"{name}@{place}", kind))
-    said = ", ".join(filter(None, map(_said, fields))) or kind.hint
+    said = ", ".join(filter(None, map(_field_text, fields))) or kind.hint
     is_compactor = issubclass(kind, Compactor)
     return Node(place, kind.type, kind.label, kind.hint, said, tuple(fields), tuple(slots), number, is_last, is_compactor)
 
@@ -274,7 +311,7 @@ def _field(value: Value, name: str, wanted: Any, field_name: str, kind: type[Tri
     return FormField(field_name, titled.title, titled.unit, shown, choices)
 
 
-def _said(field: FormField) -> str:
+def _field_text(field: FormField) -> str:
     if field.is_long or field.choices or not field.value:
         return ""
     return f"{field.title.lower()} {field.value} {field.unit}"

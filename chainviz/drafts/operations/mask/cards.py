@@ -1,4 +1,4 @@
-"""The page of secrets: what was found, a card a value, what would replace it, and what the form accepts."""
+"""The page of secrets: a card for each value with its replacement, and the choices of the form."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from django.http import QueryDict
 
-from chainviz.chains.secrets.excerpts import Excerpt, Reader
-from chainviz.chains.secrets.findings import Spot
+from chainviz.chains.secrets.findings import Excerpt, Reader, Spot
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.secrets import Masker, Strategy
 from chainviz.core.secrets.rules import RULES
@@ -44,13 +43,13 @@ class Card:
     """all, some or none of its findings are chosen."""
 
     @property
-    def left_out(self) -> int:
+    def more_count(self) -> int:
         return self.count - len(self.occurrences)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What the form says."""
+    """The choices of the form."""
 
     declined: frozenset[str]
     """Ids of findings that stay."""
@@ -115,7 +114,7 @@ def declined_in(form: QueryDict, spots: Sequence[Spot]) -> frozenset[str]:
 
 
 def _settle_outside(declined: set[str], spots: Sequence[Spot]) -> None:
-    """What lies outside of parts goes with its value, which is masked there only where it is declined nowhere."""
+    """Decide values outside of parts as a whole: one is masked there only if it is declined nowhere."""
     inside = {spot.mark for spot in spots if not spot.is_outside}
     declined -= {spot.id for spot in spots if spot.is_outside and spot.mark in inside}
     kept = {spot.mark for spot in spots if spot.id in declined}
@@ -129,7 +128,7 @@ def _values_gone(spots: Sequence[Spot], declined: set[str]) -> set[str]:
 
 
 def rules_off(form: QueryDict, spots: Sequence[Spot]) -> frozenset[str]:
-    """Rules whose box was shown and is not ticked; one that is new since then is on."""
+    """Return the rules whose box was on the page and is not ticked; a rule that is new since then is on."""
     shown = set(form.get("rules_shown", "").split(" "))
     return frozenset({spot.rule for spot in spots} & shown - set(form.getlist("rule")))
 

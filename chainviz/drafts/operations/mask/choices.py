@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
 
-from django.http import HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import render
 
 from chainviz.accounts.models import member_of
-from chainviz.chains.secrets.excerpts import Reader
-from chainviz.chains.secrets.findings import Spot, is_long
-from chainviz.core.chain.paths import Path
-from chainviz.core.errors import ChainError
+from chainviz.chains.secrets.findings import Reader, Spot, is_long, scan, scan_own, together
+from chainviz.chains.secrets.scans import (
+    OWN,
+    latest_scan,
+    own_scan_of,
+    scan_of,
+    scan_under_way,
+    spots_of,
+    start_own_scan,
+    start_scan,
+    stop_own_scan,
+)
+from chainviz.core.errors import ChainError, Refused
 from chainviz.core.operations.contract import Options
-from chainviz.core.operations.mask import MaskOptions
-from chainviz.core.operations.mask.options import STRATEGIES
-from chainviz.core.secrets import Strategy, WordList
+from chainviz.core.operations.mask import STRATEGIES, MaskOptions
+from chainviz.core.secrets import Rule, Strategy, WordList
+from chainviz.core.secrets.word_lists import packed, rules_of, unpacked
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.mask.cards import Selection, declined_in, review_of, rules_off
-from chainviz.drafts.operations.mask.scans import OwnScan, Scan, Scanning
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
 from chainviz.recipes.models import WordList as KeptList
 from chainviz.recipes.services import lists_of, save_list
-from chainviz.web.query_params import small_number
+from chainviz.web.http import see_other, small_number, wants_fragment
 
 
 class MaskChoices(Choices):
@@ -38,8 +49,8 @@ class MaskChoices(Choices):
     own_used = ""
 
     def read(self) -> None:
-        self.typed = WordList("", self._given.get("own_words", ""), self._given.get("own_patterns", ""))
-        self.lists = tuple(name for name in self._given.getlist("word_list") if name in self.known_lists)
+        self.typed = WordList("", self._post.get("own_words", ""), self._post.get("own_patterns", ""))
+        self.lists = tuple(name for name in self._post.getlist("word_list") if name in self.known_lists)
 
     def reopen(self, options: Options) -> None:
         assert isinstance(options, MaskOptions)
@@ -51,7 +62,7 @@ class MaskChoices(Choices):
         return lists_of(self.target.chain.team_id)
 
     def answer(self) -> HttpResponse | None:
-        if self._given.get("act") == "keep_list":
+        if self._post.get("act") == "keep_list":
             self._keep()
         try:
             own = OwnScan(self)
@@ -64,8 +75,8 @@ class MaskChoices(Choices):
         return None
 
     def _keep(self) -> None:
-        """What was typed becomes a word list of the team, which is ticked from now on."""
-        typed = replace(self.typed, name=self._given.get("list_name", ""))
+        """Save the typed words as a word list of the team, and tick it."""
+        typed = replace(self.typed, name=self._post.get("list_name", ""))
         try:
             row = save_list(KeptList(team=self.target.chain.team), typed, by=member_of(self.request), seen=0)
         except ChainError as refused:
@@ -77,7 +88,7 @@ class MaskChoices(Choices):
 
     @property
     def asks_for_step(self) -> bool:
-        return self._given.get("act") == "apply" and not self.error
+        return self._post.get("act") == "apply" and not self.error
 
     def options(self) -> MaskOptions:
         chosen = self._selection()
@@ -87,16 +98,13 @@ class MaskChoices(Choices):
         return MaskOptions.model_validate(given)
 
     def context(self) -> dict[str, Any]:
-        def at(path: Path) -> str:
-            return f"{self.target.explorer}at/{path}#{path.node.dom_id}"
-
         chosen = self._selection()
         return {
-            "review": review_of(self.spots, chosen, Reader(self.target.stored), at),
+            "review": review_of(self.spots, chosen, Reader(self.target.stored), self.target.address_of),
             "strategies": [(name, label, name == chosen.strategy) for name, label in STRATEGIES.items()],
             "typed": self.typed,
             "lists": [(name, name in self.lists) for name in self.known_lists],
-            "list_name": self._given.get("list_name", "") if self.error else "",
+            "list_name": self._post.get("list_name", "") if self.error else "",
             "own_used": self.own_used,
         }
 
@@ -105,13 +113,143 @@ class MaskChoices(Choices):
         return is_long(self.target.stored)
 
     @property
-    def _given(self) -> QueryDict:
+    def _post(self) -> QueryDict:
         return self.request.POST
 
     def _selection(self) -> Selection:
         if self.chosen is not None:
             return Selection(frozenset(self.chosen.decline), frozenset(), self.chosen.strategy)
-        asked = self._given.get("strategy", "")
+        asked = self._post.get("strategy", "")
         strategy: Strategy = next((each for each in get_args(Strategy) if each == asked), "pseudonym")
-        start = small_number(self._given.get("from", "")) or 0
-        return Selection(declined_in(self._given, self.spots), rules_off(self._given, self.spots), strategy, start)
+        start = small_number(self._post.get("from", "")) or 0
+        return Selection(declined_in(self._post, self.spots), rules_off(self._post, self.spots), strategy, start)
+
+
+# The scans behind the mask page: at once, or as a job on a long chain, whose progress is a page of its own.
+
+
+Lists = Sequence[WordList]
+
+
+class Scanning(Exception):
+    """Raised while a scan is not finished, with the page that shows its progress."""
+
+    def __init__(self, answer: HttpResponse) -> None:
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Finds everything that the known rules find."""
+
+    choices: Choices
+
+    def spots(self) -> list[Spot]:
+        """Raises Scanning."""
+        target = self.choices.target
+        if not self.choices.is_long:
+            return list(scan(target.stored))
+        job = self._job()
+        act = self.choices.request.POST.get("act", "")
+        if act == "scan":
+            raise Scanning(see_other(self._at(start_scan(target.stored.snapshot, target.person))))
+        if act == "stop" and job is not None:
+            lease.cancel(job)
+            raise Scanning(see_other(self.choices.address))
+        if job is None or job.state != Job.State.DONE:
+            self._show(job)
+        if wants_fragment(self.choices.request) and self.choices.sent is None:
+            raise Scanning(HttpResponse(status=204, headers={"HX-Redirect": self._at(job)}))
+        return spots_of(job)
+
+    def _job(self) -> Job | None:
+        snapshot, person = self.choices.target.stored.snapshot, self.choices.target.person
+        asked = small_number(self.choices.request.GET.get("job", ""))
+        if not asked:
+            return scan_under_way(snapshot, person) or latest_scan(snapshot, person)
+        job = scan_of(asked, snapshot, person)
+        if job is None:
+            raise Http404
+        return job
+
+    def _show(self, job: Job | None) -> NoReturn:
+        page = {**self.choices.head(), "job": job, "size": self.choices.target.stored.snapshot.size}
+        page |= {"job_href": self._at(job) if job else "", "doing": "Scanning", "error": self.choices.error}
+        name = "drafts/mask/_scan.html" if wants_fragment(self.choices.request) else "drafts/mask/scan.html"
+        raise Scanning(render(self.choices.request, name, {"page": page}))
+
+    def _at(self, job: Job) -> str:
+        return f"{self.choices.address}&job={job.pk}"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnScan:
+    """Finds what the person's own words and patterns find in addition. Typed text is never stored, so the form waits
+    with the page."""
+
+    choices: Choices
+
+    def spots(self, known: list[Spot], typed: WordList, saved: Lists) -> tuple[list[Spot], str, str]:
+        """Return all findings, the typed and used rules as one text, and an error. Raises Scanning."""
+        given = self.choices.request.POST
+        wanted = packed([typed])
+        if given.get("act") == "stop_own":
+            stop_own_scan(self.choices.target.stored.snapshot, packed([typed, *saved]), self.choices.target.person)
+            return known, "", ""
+        try:
+            return self._with(known, (typed, *saved)), wanted, ""
+        except ChainError as refused:
+            # what was used before and found stays, so that no tick is forgotten
+            used = given.get("own_used", "")
+            kept = _read(used) if used != wanted else ()
+            return self._with(known, (*kept, *saved)), packed(kept), str(refused)
+
+    def _with(self, known: list[Spot], lists: Lists) -> list[Spot]:
+        own = rules_of(lists)
+        return together([*known, *self._spots_of(own, packed(lists))]) if own else known
+
+    def _spots_of(self, own: Sequence[Rule], lists: str) -> list[Spot]:
+        chain, person = self.choices.target.stored, self.choices.target.person
+        if not self.choices.is_long:
+            return list(scan_own(chain, own))
+        job = own_scan_of(chain.snapshot, lists, person)
+        if job is None or job.state == Job.State.CANCELLED:
+            job = start_own_scan(chain.snapshot, lists, person)
+            job.refresh_from_db()
+        if not job.is_finished:
+            self._show(job)
+        if job.state != Job.State.DONE:
+            text = job.message
+            # asking again scans again
+            job.delete()
+            raise Refused(text)
+        return spots_of(job, own)
+
+    def _show(self, job: Job) -> NoReturn:
+        lists = self.choices.request.POST.lists()
+        kept = [
+            (name, value) for name, values in lists if name not in ("act", "csrfmiddlewaretoken") for value in values
+        ]
+        page = {**self.choices.head(), "job": job, "job_href": f"{self.choices.address}&own={job.pk}", "kept": kept}
+        raise Scanning(render(self.choices.request, "drafts/mask/own_scan.html", {"page": page}))
+
+    def show_progress(self) -> None:
+        """Raises Scanning where the address names a scan."""
+        number = small_number(self.choices.request.GET.get("own", ""))
+        if not number or self.choices.sent is not None:
+            return
+        job = Job.objects.visible_to(self.choices.target.person).filter(pk=number, function=OWN).first()
+        if job is None:
+            raise Http404
+        if not wants_fragment(self.choices.request):
+            raise Scanning(see_other(self.choices.address))
+        page = {"job": job, "job_href": f"{self.choices.address}&own={job.pk}"}
+        raise Scanning(render(self.choices.request, "drafts/mask/_own_scan.html", {"page": page}))
+
+
+def _read(text: str) -> Lists:
+    """A hidden field of the page."""
+    try:
+        return unpacked(text)
+    except ChainError:
+        return ()

@@ -9,19 +9,18 @@ from itertools import groupby
 from django.utils.safestring import SafeString
 
 from chainviz.chains.diff import diff_html
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.render.visible_text import marks
 from chainviz.core.chain.chain import MemoryChain, Splice
 from chainviz.core.chain.messages import AI, ROLE_NAMES, Message, Text, ToolCall, ToolResult
+from chainviz.core.counts import count_text
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.observations.round_trip import Loss
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.observations.contract import Rewrite
-from chainviz.core.operations.observations.options import ObservationsOptions
-from chainviz.core.operations.observations.plan import plan_conversion
+from chainviz.core.operations.observations.operation import plan_conversion
+from chainviz.core.operations.observations.options import ObservationsOptions, Rewrite
 from chainviz.drafts.operations.observations.summary import ChangeRow, PlanSummary
 from chainviz.drafts.target import Target
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 SHOWN = 10
 """Changes on one page; those with losses first."""
@@ -95,7 +94,7 @@ def _change(target: Target, options: ObservationsOptions, row: ChangeRow, tools:
     html, note = _diff(*rewrite) if rewrite else (SafeString(), "Too large to compare here.")
     return Change(
         place=path.number,
-        url=f"{target.explorer}at/{path}#{path.node.dom_id}",
+        url=target.address_of(path),
         what=rewrite[1].what if rewrite else "",
         sizes=f"{byte_text(row.size_before)} → {byte_text(row.size_after)}",
         delta=delta_text(delta),
@@ -132,7 +131,7 @@ def _diff(old: Sequence[Message], rewrite: Rewrite) -> tuple[SafeString, str]:
     left = MOST_LINES
     for is_same, run in groupby(text.rows(), key=lambda row: isinstance(row, Fold) or row.kind == "same"):
         found = list(run)
-        rows += _shown(found[:left], is_same=is_same)
+        rows += _html_rows(found[:left], is_same=is_same)
         left -= min(left, len(found))
     note = "The rest is in the preview of the draft." if not left else ""
     cuts = _cuts(splice.messages, rewrite.losses) if is_one else {}
@@ -140,7 +139,7 @@ def _diff(old: Sequence[Message], rewrite: Rewrite) -> tuple[SafeString, str]:
 
 
 def _cuts(messages: Sequence[Message], losses: Sequence[Loss]) -> dict[int, str]:
-    """By the number of the line at which a result would end: the sentence about it."""
+    """Return sentences about results that would end early, by the number of the line."""
     texts = [part.text for part in messages[0].parts if isinstance(part, Text)]
     if len(texts) != 1:
         return {}
@@ -158,16 +157,16 @@ def _marked(row: diff_html.Row, cuts: Mapping[int, str]) -> Iterator[diff_html.R
         if line.new_no is not None and line.new_no in cuts:
             if begun:
                 yield diff_html.Lines(tuple(begun))
-            yield diff_html.Said("problem", marks(cuts[line.new_no]))
+            yield diff_html.Sentence("problem", marks(cuts[line.new_no]))
             begun = []
         begun.append(line)
     yield diff_html.Lines(tuple(begun))
 
 
-def _shown(rows: Sequence[DiffRow | Fold], *, is_same: bool) -> Iterator[diff_html.Row]:
+def _html_rows(rows: Sequence[DiffRow | Fold], *, is_same: bool) -> Iterator[diff_html.Row]:
     for is_fold, run in groupby(rows, key=lambda row: isinstance(row, Fold)):
         if is_fold:
-            yield from (diff_html.Said("expand", count_text(row.lines, "unchanged line")) for row in run if isinstance(row, Fold))
+            yield from (diff_html.Sentence("expand", count_text(row.lines, "unchanged line")) for row in run if isinstance(row, Fold))
         else:
             yield diff_html.Lines(tuple(row for row in run if isinstance(row, DiffRow)))
 

@@ -16,17 +16,18 @@ from chainviz.core.operations.contract import Context, Options
 from chainviz.core.operations.observations.options import ObservationsOptions
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.observations.changes import change_window, delta_text, first_losses
-from chainviz.drafts.operations.observations.plan_job import planning_job, start_planning
 from chainviz.drafts.operations.observations.summary import (
     PlanSummary,
     Summaries,
     from_json,
+    planning_job,
+    start_planning,
     summaries_of,
 )
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.query_params import small_number
+from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.http import small_number
 
 HINTS = {"raw": "results only, no names", "brackets": "[tool_name] lines", "markdown": "# tool_name lines", "xml": "<tool_name> tags"}
 MOST_LOSSES = 20
@@ -77,7 +78,7 @@ class ObservationsChoices(Choices):
             self.summaries = summaries_of(self.target.stored, self.chosen, Context())
             return
         self.job = planning_job(self.target, self.chosen)
-        act = self._given("act")
+        act = self._sent_value("act")
         if act == "read" and self.job.is_finished and self.job.state != Job.State.DONE:
             self.job = start_planning(self.target, self.chosen)
         elif act == "halt":
@@ -86,12 +87,12 @@ class ObservationsChoices(Choices):
         if self.job.state == Job.State.DONE:
             self.summaries = from_json(self.job.result)
 
-    def _given(self, name: str) -> str:
+    def _sent_value(self, name: str) -> str:
         return str(self.sent.get(name, "")) if self.sent is not None else ""
 
     @property
     def asks_for_step(self) -> bool:
-        return self._given("act") == "apply" and not self.error
+        return self._sent_value("act") == "apply" and not self.error
 
     @property
     def fragment(self) -> str:
@@ -118,7 +119,7 @@ class ObservationsChoices(Choices):
         return None
 
     def context(self) -> dict[str, Any]:
-        start = small_number(self._given("from")) or 0
+        start = small_number(self._sent_value("from")) or 0
         summary, summaries = self.summary, self.summaries
         window = change_window(self.target, self.chosen, summary, summaries.tools, start) if summary and summaries else None
         before, after = summary.sizes if summary else (0, 0)
@@ -160,7 +161,7 @@ class ObservationsChoices(Choices):
 
     def _loss(self, message: int, tool: str, reason: str) -> LossView:
         path = self.target.stored.outline.path_at(message)
-        url = f"{self.target.explorer}at/{path}#{path.node.dom_id}"
+        url = self.target.address_of(path)
         return LossView(path.number, url, marks(tool), marks(reason))
 
 

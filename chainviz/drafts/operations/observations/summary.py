@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.observations.number_table import NumberTable
+from chainviz.core.observations.index import NumberTable
 from chainviz.core.observations.reader import called_tools
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.observations.contract import Kept, Rewrite
-from chainviz.core.operations.observations.options import ObservationsOptions
-from chainviz.core.operations.observations.plan import Plan, plan_conventions, plan_conversion
+from chainviz.core.operations.observations.operation import Plan, plan_conventions, plan_conversion
+from chainviz.core.operations.observations.options import ObservationsOptions, Rewrite, Skip
+from chainviz.drafts.target import Target, target_of_job
+from chainviz.jobs.models import Job
+from chainviz.jobs.tasks import JobContext, start_job
 
 MOST_LISTED = 500
 """Messages that stay; all are counted."""
@@ -60,7 +62,7 @@ class PlanSummary:
 
 @dataclass(frozen=True)
 class Summaries:
-    """By convention; of one alone where message roles change."""
+    """Summaries of plans by convention; only one if message roles change."""
 
     tools: tuple[str, ...]
     """Names that results may have."""
@@ -81,7 +83,7 @@ def _summary(plan: Plan) -> PlanSummary:
     changes = NumberTable(ChangeRow)
     for rewrite in plan.rewrites:
         changes.append(_change(rewrite))
-    kept = [_kept(each) for each in plan.kept]
+    kept = [_skip_values(each) for each in plan.kept]
     return PlanSummary(changes, tuple(kept[:MOST_LISTED]), len(kept), plan.ids)
 
 
@@ -93,7 +95,7 @@ def _change(rewrite: Rewrite) -> ChangeRow:
     )  # fmt: skip
 
 
-def _kept(kept: Kept) -> tuple[int, str]:
+def _skip_values(kept: Skip) -> tuple[int, str]:
     return kept.message, kept.reason
 
 
@@ -116,3 +118,34 @@ def from_json(value: Mapping[str, Any]) -> Summaries:
         for name, (changes, kept, kept_count, ids) in value["plans"].items()
     }
     return Summaries(tuple(value["tools"]), plans)
+
+
+# Planning the conversion of a long chain as a job. What it finds is kept with the job and serves every look at the
+# page.
+
+
+PLANNING = "plan-observations"
+EDITION = 2
+"""Raise it when the plan or its JSON changes: older ones are not used any more."""
+
+
+def planning_job(target: Target, options: ObservationsOptions) -> Job:
+    """Return the person's last plan with these options, or begin one. It stores only facts of the chain."""
+    jobs = Job.objects.visible_to(target.person).filter(function=PLANNING, args=_args(target, options))
+    return jobs.order_by("-pk").first() or start_planning(target, options)
+
+
+def start_planning(target: Target, options: ObservationsOptions) -> Job:
+    return start_job(PLANNING, owner=target.person, **_args(target, options))
+
+
+def _args(target: Target, options: ObservationsOptions) -> dict[str, Any]:
+    # where roles stay, one plan has every convention
+    left_out = {"force", "to"} if options.roles == "keep" else {"force"}
+    return {**target.job_args, "options": options.model_dump(mode="json", exclude=left_out), "edition": EDITION}
+
+
+def plan_content(context: JobContext, **args: Any) -> dict[str, Any]:
+    options = ObservationsOptions.model_validate(args["options"])
+    target = target_of_job(context.job)
+    return to_json(summaries_of(target.stored, options, Context(progress=context.report)))

@@ -9,15 +9,15 @@ from typing import Any
 from django.http import HttpResponse, QueryDict
 
 from chainviz.core.errors import Refused
-from chainviz.core.operations.contract import Options
+from chainviz.core.operations.contract import Options, read_redaction_switch
 from chainviz.core.operations.redact import POLICIES, RedactOptions
-from chainviz.core.operations.redaction_switch import read_redaction_switch
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.redact.decision_rows import SHOWN, Filter, Table
 from chainviz.drafts.operations.redact.first_page import (
     FIRST,
     FirstPage,
     candidates,
+    counts_of,
     decided_groups,
     decided_table,
     other_policy,
@@ -29,16 +29,18 @@ from chainviz.drafts.operations.redact.form import (
     RedactForm,
     Tool,
     ToolList,
-    asked_by,
-    asked_in,
+    by_hand,
+    choices_of_options,
     form_of,
+    has_selection,
+    read_form_choices,
+    selected_options,
+    selection_note,
     settings_json,
     tool_list,
 )
 from chainviz.drafts.operations.redact.groups import KEYS, LABELS, Groups, Wish
-from chainviz.drafts.operations.redact.plain_counts import counts_of
-from chainviz.drafts.operations.redact.selected import by_hand, has_selection, selected_options, selection_note
-from chainviz.web.query_params import small_number
+from chainviz.web.http import small_number
 
 MOST_SUGGESTED = 300
 MOST_NAME = 200
@@ -64,7 +66,7 @@ class RedactChoices(Choices):
             fixed = NOTHING.fixed((), read_redaction_switch(os.environ).is_on)
             self.form, self.chosen = RedactForm(fixed=fixed), RedactOptions.model_validate(fixed)
             return
-        self.asked = asked_in(self.sent, self.tools)
+        self.asked = read_form_choices(self.sent, self.tools)
         self.form = RedactForm(self.sent, fixed=self._fixed)
         if not self.form.is_valid():
             self.error = "Correct these settings to see their decisions in the table."
@@ -94,14 +96,14 @@ class RedactChoices(Choices):
     def take_first(self, found: Any) -> None:
         self.first = FIRST.validate_python(found)
         assert self.chosen is not None
-        self.asked = asked_by(self.chosen, self.tools)
+        self.asked = choices_of_options(self.chosen, self.tools)
 
     def reopen(self, options: Options) -> None:
         assert isinstance(options, RedactOptions)
-        self.chosen, self.asked, self.form = options, asked_by(options, self.tools), form_of(options)
+        self.chosen, self.asked, self.form = options, choices_of_options(options, self.tools), form_of(options)
 
     def answer(self) -> HttpResponse | None:
-        if self.chosen is None or self._given.get("act") != "write":
+        if self.chosen is None or self._post.get("act") != "write":
             return None
         text, _ = settings_json(self.chosen)
         headers = {"Content-Disposition": 'attachment; filename="context_management.json"'}
@@ -109,7 +111,7 @@ class RedactChoices(Choices):
 
     @property
     def asks_for_step(self) -> bool:
-        return self._given.get("act") == "apply" and self.chosen is not None and not self.note
+        return self._post.get("act") == "apply" and self.chosen is not None and not self.note
 
     def options(self) -> RedactOptions:
         if self.chosen is None:
@@ -152,7 +154,7 @@ class RedactChoices(Choices):
         }
 
     @property
-    def _given(self) -> QueryDict:
+    def _post(self) -> QueryDict:
         return self.request.POST
 
     @property
@@ -165,8 +167,8 @@ class RedactChoices(Choices):
         return counts_of(self.target, self.chosen, self.asked)
 
     def _tool_list(self) -> ToolList:
-        start = small_number(self._given.get("tools_from") or self._given.get("tools_at", "")) or 0
-        return tool_list(self.tools, self.asked, self._given.get("tool_like", ""), start)
+        start = small_number(self._post.get("tools_from") or self._post.get("tools_at", "")) or 0
+        return tool_list(self.tools, self.asked, self._post.get("tool_like", ""), start)
 
     def _table(self) -> Table | None:
         if self.chosen is None:
@@ -179,9 +181,9 @@ class RedactChoices(Choices):
     @property
     def _view(self) -> str:
         """One of LABELS. Who decides by hand sees every row."""
-        if "list" in self._given or (self.chosen and self.chosen.policy == "by_hand"):
+        if "list" in self._post or (self.chosen and self.chosen.policy == "by_hand"):
             return "row"
-        asked = self._given.get("view", "")
+        asked = self._post.get("view", "")
         return asked if asked in LABELS else "tool"
 
     def _groups(self) -> Groups | None:
@@ -190,20 +192,20 @@ class RedactChoices(Choices):
             return None
         if self.first is not None:
             return self.first.groups
-        opened = self._given.get("open")
-        example = small_number(self._given.get("example", "")) if self._given.get("open_before") == opened else None
-        start = small_number(self._given.get("groups_from", "")) or 0
+        opened = self._post.get("open")
+        example = small_number(self._post.get("example", "")) if self._post.get("open_before") == opened else None
+        start = small_number(self._post.get("groups_from", "")) or 0
         return decided_groups(self.target, self.chosen, Wish(view, opened, example or 1, start), self._filter().against)
 
     def _filter(self) -> Filter:
         is_selection = self.sent is None and bool(self.asked.overrides)
-        show, against = self._given.get("show", "by_hand" if is_selection else "all"), self._given.get("against", "")
+        show, against = self._post.get("show", "by_hand" if is_selection else "all"), self._post.get("against", "")
         policy = self.chosen.policy if self.chosen else ""
         if against == policy or all(against != each.name for each in POLICIES):
             against = other_policy(policy)
-        tool = self._given.get("only_tool", "").strip()[:MOST_NAME]
-        listed = self._given.get("list", "")
+        tool = self._post.get("only_tool", "").strip()[:MOST_NAME]
+        listed = self._post.get("list", "")
         show = "keep" if listed == KEPT else show
-        by, _, name = (listed or self._given.get("group", "")).partition(":")
-        start = small_number(self._given.get("from", "")) or 0
+        by, _, name = (listed or self._post.get("group", "")).partition(":")
+        start = small_number(self._post.get("from", "")) or 0
         return Filter(show if show in SHOWN else "all", tool, start, against, (by, name) if by in KEYS else None)

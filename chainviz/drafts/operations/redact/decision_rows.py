@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from chainviz.chains.render.numbers import share_text
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.redact import POLICIES, DecisionTable, Row
 from chainviz.core.operations.redact.candidates import SKIPS
 from chainviz.core.operations.redact.decision_matrix import REASONS, MatrixRow
-from chainviz.core.operations.redact.policies.contract import KIND_LABELS
+from chainviz.core.operations.redact.policy import KIND_LABELS
 from chainviz.drafts.operations.redact.groups import KEYS
-from chainviz.web.formatting.byte_text import byte_text
-from chainviz.web.formatting.token_estimate import token_text
+from chainviz.web.formatting.numbers import byte_text, share_text, token_text
 
 ROWS = 30
 MOST_CHIPS = 6

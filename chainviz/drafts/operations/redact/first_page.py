@@ -10,11 +10,12 @@ from pydantic.dataclasses import dataclass
 from chainviz.core.chain.paths import Path
 from chainviz.core.operations.redact import DecisionTable, RedactOptions, decide
 from chainviz.core.operations.redact.candidates import Candidates
-from chainviz.drafts.operations.reading_cache import kept
+from chainviz.drafts.operations.reading_cache import cached
 from chainviz.drafts.operations.redact.decision_rows import Filter, Table, table_of
-from chainviz.drafts.operations.redact.form import NOTHING, Asked, Tool, tools_of
+from chainviz.drafts.operations.redact.form import NOTHING, FormChoices, Tool, tools_of
 from chainviz.drafts.operations.redact.groups import Groups, Wish, groups_of
 from chainviz.drafts.target import Target
+from chainviz.recipes.step_form import PLAIN
 from chainviz.store.lineage import redacted_places
 
 
@@ -35,7 +36,7 @@ def first_page(target: Target, options: RedactOptions) -> FirstPage:
 
 
 def tools(target: Target) -> tuple[Tool, ...]:
-    return kept(target.stored, "tools", lambda: tools_of(target.stored, candidates(target).history))
+    return cached(target.stored, "tools", lambda: tools_of(target.stored, candidates(target).history))
 
 
 def other_policy(policy: str) -> str:
@@ -43,7 +44,7 @@ def other_policy(policy: str) -> str:
     return "reference" if policy != "reference" else "seed"
 
 
-def decided_table(target: Target, options: RedactOptions, asked: Asked, chosen: Filter) -> Table:
+def decided_table(target: Target, options: RedactOptions, asked: FormChoices, chosen: Filter) -> Table:
     begun = perf_counter()
     decided = _decisions(target, options, chosen.against)
     return table_of(decided, asked.overrides, chosen, lambda path: _address(target, path), perf_counter() - begun)
@@ -55,12 +56,12 @@ def decided_groups(target: Target, options: RedactOptions, wish: Wish, against: 
 
 
 def _address(target: Target, path: Path) -> str:
-    return f"{target.explorer}at/{path}#{path.node.dom_id}"
+    return target.address_of(path)
 
 
 def _decisions(target: Target, options: RedactOptions, against: str) -> DecisionTable:
     stored = target.stored
-    return kept(
+    return cached(
         stored,
         (options, against),
         lambda: decide(stored, options, redacted_places(stored), (against,), candidates(target)),
@@ -68,4 +69,23 @@ def _decisions(target: Target, options: RedactOptions, against: str) -> Decision
 
 
 def candidates(target: Target) -> Candidates:
-    return kept(target.stored, "candidates", lambda: Candidates(target.stored))
+    return cached(target.stored, "candidates", lambda: Candidates(target.stored))
+
+
+# What each of the plain choices of the redact page comes to.
+
+
+MOST_COUNTED = 20_000
+"""Messages up to which all of them are counted."""
+
+
+def counts_of(target: Target, options: RedactOptions, asked: FormChoices) -> dict[str, str]:
+    """Count the redacted parts for each policy, with the other options unchanged."""
+    if len(target.stored) > MOST_COUNTED:
+        return {}
+    found = {}
+    for name in PLAIN:
+        table = decided_table(target, options.model_copy(update={"policy": name}), asked, Filter(against=other_policy(name)))
+        saves = f" · saves {table.saved}" if table.redacted else ""
+        found[name] = f"{table.redacted:,} of {table.decided:,}{saves}"
+    return found

@@ -7,15 +7,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import QueryDict
+from pydantic import ValidationError
 
+from chainviz.chains.bytes.groups import RESULT, groups_of
+from chainviz.chains.bytes.level import level_of
 from chainviz.core.chain.messages import byte_size
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.errors import OptionsError
+from chainviz.core.counts import count_text
+from chainviz.core.errors import OptionsError, PathError
 from chainviz.core.operations.redact import RedactOptions
-from chainviz.core.operations.redact.anthropic_settings.write import write as write_settings
+from chainviz.core.operations.redact.candidates import Candidates, Selection
 from chainviz.core.operations.redact.decision_matrix import History
-from chainviz.recipes.redact_form import RuleForm
+from chainviz.core.operations.redact.options import write_anthropic_settings as write_settings
+from chainviz.core.operations.redact.policies import ByHand
+from chainviz.recipes.step_form import RuleForm
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Outline
+from chainviz.store.outline.build import outline_of
+from chainviz.store.outline.measures import unpack_charts
 
 TOOLS = 30
 """Boxes at once; buttons and a filter lead to the others."""
@@ -54,7 +63,7 @@ class ToolList:
     excluded: tuple[int, ...]
 
     @property
-    def shown(self) -> str:
+    def indexes(self) -> str:
         return ",".join(str(tool.index) for tool in self.boxes)
 
     @property
@@ -78,7 +87,7 @@ class ToolList:
         return self.end if self.end < self.found else None
 
 
-def tool_list(tools: Sequence[Tool], asked: Asked, like: str = "", start: int = 0) -> ToolList:
+def tool_list(tools: Sequence[Tool], asked: FormChoices, like: str = "", start: int = 0) -> ToolList:
     like = like.strip()
     found = [tool for tool in tools if like.casefold() in tool.label.casefold()]
     found.sort(key=lambda tool: (-tool.bytes, tool.index))
@@ -110,15 +119,15 @@ class RedactForm(RuleForm):
 
 
 def form_of(options: RedactOptions) -> RedactForm:
-    """The form that says what the options say; the JSON they were read from is taken in, so it is gone."""
+    """Return a form with these options. The JSON from which they were read is merged into them."""
     form = RedactForm()
     form.begin_with(options.model_copy(update={"context_management": ""}))
     return form
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a form says beside the options' own fields."""
+class FormChoices:
+    """The values of a form outside the options' own fields."""
 
     excluded: frozenset[int]
     """Tools whose box is not ticked."""
@@ -144,10 +153,10 @@ class Asked:
         return tuple(path for path, said in self.overrides.items() if said == decision)
 
 
-NOTHING = Asked(frozenset(), {})
+NOTHING = FormChoices(frozenset(), {})
 
 
-def asked_in(form: QueryDict, tools: Sequence[Tool]) -> Asked:
+def read_form_choices(form: QueryDict, tools: Sequence[Tool]) -> FormChoices:
     excluded: frozenset[int] = frozenset()
     if "tools_shown" in form:
         shown = _numbers(form.get("tools_shown", ""))
@@ -163,15 +172,15 @@ def asked_in(form: QueryDict, tools: Sequence[Tool]) -> Asked:
                 overrides[path] = said
     known = [(path, said) for path, said in overrides.items() if _is_path(path)]
     uncalled = tuple(name for name in form.get("uncalled", "").split(SEPARATOR) if name)
-    return Asked(excluded, dict(known[:MOST_OVERRIDES]), uncalled)
+    return FormChoices(excluded, dict(known[:MOST_OVERRIDES]), uncalled)
 
 
-def asked_by(options: RedactOptions, tools: Sequence[Tool]) -> Asked:
-    """The same, of options that were read from elsewhere."""
+def choices_of_options(options: RedactOptions, tools: Sequence[Tool]) -> FormChoices:
+    """Return the form's state for options that were read from elsewhere."""
     gone = frozenset(tool.index for tool in tools if set(tool.names) & set(options.exclude_tools))
     kept = dict.fromkeys(options.redact_paths, "redact") | dict.fromkeys(options.keep_paths, "keep")
     called = {name for tool in tools for name in tool.names}
-    return Asked(gone, kept, tuple(name for name in options.exclude_tools if name not in called))
+    return FormChoices(gone, kept, tuple(name for name in options.exclude_tools if name not in called))
 
 
 def _numbers(text: str) -> frozenset[int]:
@@ -186,8 +195,79 @@ def _is_path(path: str) -> bool:
 
 
 def settings_json(options: RedactOptions) -> tuple[str, str]:
-    """Anthropic's settings for these options, or why there are none."""
+    """Return Anthropic's settings for these options, and an error if there are none."""
     try:
         return write_settings(options), ""
     except OptionsError as refused:
         return "", str(refused)
+
+
+# What an address of the redact page asks for: the parts that somebody selected in the chart of where the bytes go.
+# `policy`, `parts`, `roles` and `paths` are options; `only` names the one tool whose results are meant, `from` and
+# `to` the nodes between which they lie.
+
+
+NOUNS = {"result": "result", "arguments": "call", "text": "text"}
+SELECTION = ("policy", "parts", "roles", "paths", "only", "from", "to")
+
+
+def has_selection(query: QueryDict) -> bool:
+    return "parts" in query
+
+
+def selected_options(query: QueryDict, chain: StoredChain) -> RedactOptions | None:
+    """Read the options of a selection from an address, or return None if they are invalid or this chain has none of its
+    nodes."""
+    try:
+        return RedactOptions.model_validate({**_policy_options(query), **_tools(query, chain), **_between(query, chain)})
+    except (PathError, ValidationError):
+        return None
+
+
+def by_hand(options: RedactOptions, query: QueryDict, chain: StoredChain, candidates: Candidates) -> RedactOptions:
+    """Return the same selection as manual decisions, so that page and report name the choice of a person."""
+    selection = Selection(candidates.history, options)
+    found = zip(*candidates.select(chain, options), strict=True)
+    paths = _counted(query, chain) or tuple(path for candidate, path in found if not selection.skip(candidate))
+    chosen = {"policy": ByHand.name, "parts": options.parts, "roles": options.roles, "redact_paths": paths}
+    return RedactOptions.model_validate(chosen)
+
+
+def _counted(query: QueryDict, chain: StoredChain) -> tuple[str, ...]:
+    """Return the paths of the results that the chart counts for a tool; it separates tools whose calls share one id.
+    Empty if the chart knows only their total."""
+    if "only" not in query:
+        return ()
+    level = level_of(chain, query.get("from", ""), query.get("to", ""))
+    groups = groups_of(chain, outline_of(chain.snapshot), level) or []
+    nodes = (node for group in groups if group.is_tool and group.name == query["only"] for node in group.nodes)
+    return tuple(str(part.path) for node in nodes for part in node.parts if part.kind == RESULT)
+
+
+def selection_note(options: RedactOptions) -> str:
+    noun = NOUNS.get(options.parts[0], "part") if len(options.parts) == 1 else "part"
+    count = len(options.redact_paths)
+    return f"{count_text(count, f'selected {noun}')} {'is' if count == 1 else 'are'} redacted by hand. All others are kept."
+
+
+def _policy_options(query: QueryDict) -> dict[str, Any]:
+    lists = {"parts": "parts", "roles": "roles", "paths": "redact_paths"}
+    said: dict[str, Any] = {option: tuple(query.get(word, "").split(",")) for word, option in lists.items() if query.get(word)}
+    return {**said, "policy": query["policy"]} if query.get("policy") else said
+
+
+def _tools(query: QueryDict, chain: StoredChain) -> dict[str, Any]:
+    """Exclude all other tools, as the boxes of the page do."""
+    if "only" not in query:
+        return {}
+    outline: Outline = outline_of(chain.snapshot)
+    return {"exclude_tools": tuple(name for name in unpack_charts(outline.charts).tools if name and name != query["only"])}
+
+
+def _between(query: QueryDict, chain: StoredChain) -> dict[str, int]:
+    """The messages before and behind are protected."""
+    if not query.get("from"):
+        return {}
+    at = query.get("from", "")
+    first, last = chain.span(parse_path(at)), chain.span(parse_path(query.get("to") or at))
+    return {"protect_first": min(first.start, last.start), "protect_last": len(chain) - max(first.stop, last.stop)}

@@ -11,10 +11,10 @@ from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.redact import DecisionTable, RedactOptions, Row
 from chainviz.core.operations.redact.candidates import SKIPS
 from chainviz.core.operations.redact.decision_matrix import REASONS
-from chainviz.core.operations.redact.policies.contract import KIND_LABELS
+from chainviz.core.operations.redact.policy import KIND_LABELS
 from chainviz.core.operations.redact.rewriting import rewritten
 from chainviz.store.content.chain import StoredChain
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.web.formatting.numbers import byte_text
 
 GROUPS = 30
 """Groups at once."""
@@ -106,7 +106,7 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which groups a person looks at."""
+    """The groups that a person looks at."""
 
     by: str = "tool"
     open: str | None = None
@@ -174,7 +174,7 @@ def _example(chain: StoredChain, rows: Sequence[Row], number: int, options: Reda
 
 
 def _part(chain: StoredChain, row: Row, whole: bool) -> Part:
-    """Of a very long text the beginning, unless its lines are to be counted."""
+    """Read a part; of a very long text only the beginning, unless its lines are to be counted."""
     if whole:
         message: Message = chain[row.message]
         return message.parts[row.part]

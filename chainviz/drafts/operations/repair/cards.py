@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from chainviz.chains.render.numbers import count_text
 from chainviz.chains.verdicts import structure_text
 from chainviz.core.chain.paths import Path
-from chainviz.core.operations.repair.fixes import CHOICES, Fix
-from chainviz.core.operations.repair.options import RepairOptions
-from chainviz.web.formatting.byte_text import byte_text
+from chainviz.core.counts import count_text
+from chainviz.core.operations.repair.fixes import CHOICES, Fix, RepairOptions
+from chainviz.web.formatting.numbers import byte_text
 
 MOST_CARDS = 30
 """More fixes than this are chosen by kind, and one kind at a time one by one."""
@@ -67,9 +66,9 @@ class Links:
 
 
 def cards_of(fixes: Sequence[Fix], problems: int, kind: str, start: int, links: Links) -> Cards:
-    """All fixes one by one where they are few, else kinds of fixes, or the fixes of one kind from `start` on.
-
-    `problems`: how many the chain has, as every page counts them. One fix may clear several, or prepare another one.
+    """Return all fixes one by one if they are few, else kinds of fixes, or the fixes of one kind from `start` on.
+    `problems`: the number of problems of the chain, as every page counts them. One fix may clear several, or prepare
+    another one.
     """
     at, query = links.at, links.query
     if kind:

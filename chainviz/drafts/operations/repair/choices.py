@@ -6,6 +6,7 @@ A job checks the structure of a long chain; another reads all its messages for w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,26 +14,23 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRedirect
 
-from chainviz.chains.verdicts import VerdictView, verdict_view, verdicts_by_provider
-from chainviz.core.chain.paths import Path
+from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import Refused
+from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.repair import CHOICES, Fix, RepairOptions, propose
 from chainviz.core.operations.repair.fixes import DROP_SIGNED, ON_DEMAND
-from chainviz.core.providers import get_provider
-from chainviz.core.providers.contract import Provider
 from chainviz.drafts.operations.choices import Choices
-from chainviz.drafts.operations.reading_cache import kept
+from chainviz.drafts.operations.reading_cache import cached
 from chainviz.drafts.operations.repair.cards import Links, cards_of, options_in
-from chainviz.drafts.operations.repair.reading_job import fixes_of, reading_of, start_reading
+from chainviz.drafts.operations.repair.goal import goal_view
 from chainviz.drafts.operations.responses import moved_on
+from chainviz.drafts.target import Target, target_of_job
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.store.content.codec import unpack
+from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.outline.build import outline_of
-from chainviz.web.htmx import wants_fragment
-from chainviz.web.query_params import small_number
-from chainviz.web.responses import see_other
+from chainviz.web.http import see_other, small_number, wants_fragment
 
 
 class RepairChoices(Choices):
@@ -43,9 +41,9 @@ class RepairChoices(Choices):
     """The check of the structure of a long chain."""
 
     def read(self) -> None:
-        if self.is_long and self._asked:
-            self.reading = reading_of(self.target, content=True, **self._asked)
-            self.structure = self.reading = self.reading or start_reading(self.target, content=True, **self._asked)
+        if self.is_long and self._offer_options:
+            self.reading = reading_of(self.target, content=True, **self._offer_options)
+            self.structure = self.reading = self.reading or start_reading(self.target, content=True, **self._offer_options)
         elif self.is_long:
             self.reading = reading_of(self.target, content=True)
             self.structure = reading_of(self.target, content=False) or start_reading(self.target, content=False)
@@ -83,19 +81,16 @@ class RepairChoices(Choices):
         return options_in(self.request.POST, self._fixes(content=content), self._kind, content=content)
 
     def context(self) -> dict[str, Any]:
-        def at(path: Path) -> str:
-            return f"{self.target.explorer}at/{path}#{path.node.dom_id}"
-
         is_of_fixes = self.sent is not None and "act" not in self.sent
         content = self._has_content and (not is_of_fixes or "content" in self.request.POST)
         if is_of_fixes and not self._is_waiting:
             # a refused form comes back as it was sent
             self.chosen = options_in(self.request.POST, self._fixes(content=content), self._kind, content=content)
         start = small_number(self.request.GET.get("from", "")) or 0
-        links = Links(at, self.target.query)
+        links = Links(self.target.address_of, self.target.query)
         return {
             **self._of_reading(),
-            "goals": self._goals(),
+            "goal": goal_view(self.target, self.request.GET.get("goal", ""), self.target.address_of),
             "cards": None if self._is_waiting else cards_of(self._fixes(content=content), self._problems, self._kind, start, links),
             "content": content,
             "post_href": self._here,
@@ -106,12 +101,6 @@ class RepairChoices(Choices):
     def _problems(self) -> int:
         outline = outline_of(self.target.stored.snapshot)
         return outline.errors + outline.warnings
-
-    def _goals(self) -> list[tuple[Provider, VerdictView, bool]]:
-        """Each provider with its verdict, and whether chains of this format are made with it."""
-        snapshot = self.target.stored.snapshot
-        found = verdicts_by_provider(unpack(outline_of(snapshot).verdicts))
-        return [(provider, verdict_view(verdict), provider.is_of(snapshot.format)) for provider, verdict in found.items()]
 
     def _of_reading(self) -> dict[str, Any]:
         return {"address": self._here, "messages": f"{len(self.target.stored):,}", "reading": self.reading, "structure": self.structure}
@@ -128,7 +117,7 @@ class RepairChoices(Choices):
         return f"{self.address}&{urlencode(shown)}" if shown else self.address
 
     @property
-    def _asked(self) -> dict[str, Any]:
+    def _offer_options(self) -> dict[str, Any]:
         """The options with which a fix is offered that fits one provider only."""
         return {"only": (self._kind,), "since": self.request.GET.get("since", "")} if self._kind in ON_DEMAND else {}
 
@@ -141,12 +130,65 @@ class RepairChoices(Choices):
 
     @property
     def _is_waiting(self) -> bool:
-        """Whether nothing is known yet, so that the page tells how far the check is."""
+        """Whether nothing is known yet, so that the page shows the progress of the check."""
         return self.structure is not None and not self.structure.is_finished and not self._has_content
 
     def _fixes(self, *, content: bool) -> Sequence[Fix]:
-        options = self.chosen.model_copy(update={"content": content, **self._asked})
+        options = self.chosen.model_copy(update={"content": content, **self._offer_options})
         job = self.reading if content else self.structure
         if job is not None and job.state == Job.State.DONE:
-            return kept(self.target.stored, (job.pk, options), lambda: fixes_of(job, options))
-        return kept(self.target.stored, options, lambda: propose(self.target.stored, options))
+            return cached(self.target.stored, (job.pk, options), lambda: fixes_of(job, options))
+        return cached(self.target.stored, options, lambda: propose(self.target.stored, options))
+
+
+# Checking a long chain as a job: its structure when the page is opened, all contents when somebody asks. What a job
+# finds is kept with it and serves every look at the page.
+
+
+READING = "propose-repairs"
+
+
+def start_reading(target: Target, *, content: bool, **asked: Any) -> Job:
+    """Start a reading, or return the job that is running."""
+    known = reading_of(target, content=content, **asked)
+    if known and not known.is_finished:
+        return known
+    return start_job(READING, owner=target.person, **target.job_args, content=content, **asked)
+
+
+def reading_of(target: Target, *, content: bool, **asked: Any) -> Job | None:
+    """Return the person's last reading of exactly this content; `asked`: options of a fix that is offered on demand."""
+    args = {**target.job_args, "content": content, **asked}
+    jobs = Job.objects.visible_to(target.person).filter(function=READING, args=args)
+    return jobs.order_by("-pk").defer("result").first()
+
+
+def read_content(context: JobContext, *, content: bool = True, only: Sequence[str] = (), since: str = "", **args: Any) -> list[Any]:
+    """Jobs from before issue 8 do not name `content`."""
+    options = RepairOptions(content=content, only=tuple(only), since=since)
+    return [_packed(fix) for fix in propose(target_of_job(context.job).stored, options, context.report)]
+
+
+def _packed(fix: Fix) -> list[Any]:
+    """Return the fields of a fix as a list."""
+    return [
+        fix.id, fix.rule, str(fix.path), fix.message, fix.problem, fix.choices, fix.choice, fix.accepted, fix.default,
+        fix.bytes_before, fix.bytes_after,
+    ]  # fmt: skip
+
+
+def fixes_of(job: Job, options: RepairOptions) -> list[Fix]:
+    """Returns what a finished reading proposes, accepted as the options say."""
+    fixes = (
+        Fix(id, rule, parse_path(path), message, problem, tuple(choices), *rest)
+        for id, rule, path, message, problem, choices, *rest in job.result
+    )
+    return [_decided(fix, options) for fix in fixes]
+
+
+def _decided(fix: Fix, options: RepairOptions) -> Fix:
+    chosen = options.chosen()
+    wanted = (chosen.get(key) for key in (fix.id, fix.rule, fix.name))
+    choice = next((each for each in wanted if each in fix.choices), fix.choice)
+    # the job knows which fixes stand before the place from which they are asked for
+    return replace(fix, accepted=options.accepts(fix) and (fix.accepted or not options.since), choice=choice)

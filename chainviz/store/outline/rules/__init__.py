@@ -1,1 +1,1 @@
-"""What rows break, told from the outline alone."""
+"""Find the problems of rows from the outline alone."""

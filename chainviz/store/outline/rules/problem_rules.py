@@ -7,14 +7,15 @@ of the chain unless the rows begin it, so packed problems keep none (rows.py).
 
 No part of a chain can tell alone which calls repeat an earlier id. An edit that keeps the calls of its rows, as nearly all
 do, takes the answers from the old rows. Any other edit reads the ids of the whole chain once (FirstUses), and the rows far
-away whose call gained or lost the first use of its id are checked again too.
-"""
+away whose call gained or lost the first use of its id are checked again too."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -22,13 +23,12 @@ from chainviz.core.chain.messages import AI, CallRef, Message, Role, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, section_problems, tree_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
-from chainviz.core.providers import PROVIDERS
-from chainviz.core.providers.check import answered_in, excerpt_of, excerpts
-from chainviz.core.providers.contract import Called, Excerpt
+from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.providers.check import call_ids_with_results, excerpt_of, excerpts
+from chainviz.core.providers.contract import Called, Excerpt, Provider
 from chainviz.core.providers.request import NO_REQUEST, Request, without_stored
 from chainviz.store.content.message_reader import read_calls
 from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, Places, spliced
-from chainviz.store.outline.folding import LISTED, fold
 from chainviz.store.outline.measures import OPENING
 from chainviz.store.outline.rows import Row, RowMessages, pack_problem
 from chainviz.store.outline.rules.late_results import NO_LATE, LateIds
@@ -112,8 +112,9 @@ class _Check:
 
     def _together(self, rows: Sequence[RowMessages[Message]]) -> Iterator[Problem]:
         after = self._role_at(len(rows))
-        for excerpt in excerpts(ChainAST(tuple(_sections(rows))), self.neighbours.format, after=after):
-            yield from self._said_of(excerpt)
+        tree, document = ChainAST(tuple(_sections(rows))), (self.neighbours.format, self.neighbours.request)
+        for excerpt in excerpts(tree, *document, after=after):
+            yield from self._provider_problems(excerpt)
 
     def _alone(self, i: int, is_suspect: bool) -> Iterator[Problem]:
         """Checks a row that does not begin the chain. `is_suspect`: the tree found a problem of it in its context; it has
@@ -124,21 +125,26 @@ class _Check:
         before = self.seen[i + self.context - 1].messages[-1].role
         after = self._role_at(i + 1)
         problems = tuple(section_problems(section, 2, index, after is not None)) if is_suspect else ()
-        yield from self._said_of(excerpt_of(section, (2, index), (before, after), self.neighbours.format, problems))
+        document = self.neighbours.format, self.neighbours.request
+        yield from self._provider_problems(excerpt_of(section, (2, index), (before, after), document, problems))
 
-    def _said_of(self, excerpt: Excerpt) -> Iterator[Problem]:
-        excerpt = replace(excerpt, request=self.neighbours.request)
+    def _provider_problems(self, excerpt: Excerpt) -> Iterator[Problem]:
         if excerpt.problems:
             few = fold(excerpt.problems) if len(excerpt.problems) > LISTED else excerpt.problems
             late, joined = self.neighbours.late
-            excerpt = replace(excerpt, problems=few, paired=answered_in(excerpt.section.body).union(late), joined=joined)
-        for provider in PROVIDERS:
+            excerpt = replace(excerpt, problems=few, paired=call_ids_with_results(excerpt.section.body).union(late), joined=joined)
+        for provider in _readers(excerpt.format) if excerpt.is_plain else PROVIDERS:
             yield from provider.check_rows(excerpt)
 
     def _role_at(self, row: int) -> Role | None:
         """The role of the first message of a row, or of the one behind the rows; None behind the chain's end."""
         following = self.rows[row].messages[0] if row < len(self.rows) else self.neighbours.after
         return None if following is None else following.role
+
+
+@lru_cache
+def _readers(format: str) -> tuple[Provider, ...]:
+    return tuple(provider for provider in PROVIDERS if provider.reads(format))
 
 
 def _opening(section: Section[Any]) -> Iterator[Problem]:
@@ -190,7 +196,7 @@ def knows_repeats(row: Row) -> bool:
     return not any(problem[0] in ID_RULES and problem[9:] for problem in row.problems)
 
 
-def was_repeated(row: Row, call: CallRef) -> bool:
+def repeats_id(row: Row, call: CallRef) -> bool:
     return any(problem[0] in ID_RULES and problem[3] == call.part for problem in row.problems)
 
 
@@ -236,3 +242,27 @@ class FirstUses:
 
     def is_repeated(self, use: IdUse) -> bool:
         return self.after.get(use.id) != use.place
+
+
+LISTED = 50
+
+
+def fold(problems: Iterable[Problem]) -> list[Problem]:
+    """Keep the first LISTED problems of each node, provider, rule and severity, in their order.
+
+    A pair with 100,000 results may break the same rule 100,000 times. The last one that is kept counts the rest, so that
+    totals stay exact; `chainviz check` lists all of them.
+    """
+    folded: list[Problem] = []
+    places: dict[tuple[object, ...], list[int]] = {}
+    more = Counter[int]()
+    for problem in problems:
+        same = places.setdefault((problem.path.node, problem.provider, problem.rule, problem.severity), [])
+        if len(same) < LISTED:
+            same.append(len(folded))
+            folded.append(problem)
+        else:
+            more[same[-1]] += 1 + problem.alike
+    for place, count in more.items():
+        folded[place] = replace(folded[place], alike=folded[place].alike + count)
+    return folded

@@ -1,16 +1,16 @@
-"""What rows break of the providers' section rules: told from their marks and the sums of their section, which an edit in
-another row of the section may change; and of the rules that the whole chain decides."""
+"""Find the rows that break a provider's section rules, from their marks and the sums of their section, which an edit in
+another row of the section may change; and the rules for the whole chain."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem
-from chainviz.core.providers import PROVIDERS
+from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.rules.section_rules import Mark, SectionRule
+from chainviz.core.providers.rules import Mark, SectionRule
 from chainviz.store.outline.measures import Counts, add_counts
 from chainviz.store.outline.reader import OutlineReader, RowPlace, SectionPlace
 from chainviz.store.outline.rows import Kind, Row
@@ -31,10 +31,11 @@ class SectionRules:
         self._limiting = [each for each in PROVIDERS if each.limits_marks(format)]
         self._rows = outline.listing.total.rows
         self._first_rows: dict[Mark, int] = {}
+        self._applying_in: dict[int, Sequence[tuple[Provider, SectionRule]]] = {}
         self._sections = outline.listing.section_count
 
     def total(self) -> Counts:
-        """How many problems the whole chain has, by provider. Reads the sections only where they can have any."""
+        """Count the problems of the whole chain by provider. Reads the sections only if they can have any."""
         return add_counts(_counts(self._broken()), counted(self._of_chain))
 
     def broken(self) -> set[str]:
@@ -43,7 +44,7 @@ class SectionRules:
         return of_sections | {f"{problem.provider}:{problem.rule}" for problem in self._of_chain}
 
     def counts(self, section: SectionPlace) -> Counts:
-        """How many problems one section has, by provider."""
+        """Count the problems of one section by provider."""
         marked, before = section.measure.marked, section.before.marked
         once = ((each, rule, 1) for each, rule in self._once if marked(rule.mark) and not before(rule.mark))
         of_chain = counted(self._of_chain) if section.number == 1 else {}
@@ -57,7 +58,7 @@ class SectionRules:
         yield from ((each, rule, 1) for each, rule in self._once if marked(rule.mark))
 
     def _broken_in(self, section: SectionPlace) -> Iterator[_Broken]:
-        """Without the rules that only one message of a chain breaks."""
+        """Yield broken rules of a section, without those that only one message of a chain breaks."""
         for provider, rule in self._applying(section):
             number = section.measure.marked(rule.mark)
             if rule.at_end:
@@ -93,7 +94,7 @@ class SectionRules:
         return tuple(problem for provider in self._limiting for problem in provider.check_marked(marked, first))
 
     def first_row(self, mark: Mark) -> int:
-        """The first row of the chain with the mark; -1 where it has none."""
+        """Return the first row of the chain with the mark; -1 if it has none."""
         if mark not in self._first_rows:
             self._first_rows[mark] = self._find(mark)
         return self._first_rows[mark]
@@ -132,9 +133,11 @@ class SectionRules:
     def _thinking(self) -> bool:
         return bool(self._outline.listing.total.marked(Mark.THINKS))
 
-    def _applying(self, section: SectionPlace) -> Iterator[tuple[Provider, SectionRule]]:
-        marks, is_last = section.measure.marks, section.number == self._sections
-        return ((each, rule) for each, rule in self._rules if rule.applies(marks, is_last=is_last))
+    def _applying(self, section: SectionPlace) -> Sequence[tuple[Provider, SectionRule]]:
+        if section.number not in self._applying_in:
+            marks, is_last = section.measure.marks, section.number == self._sections
+            self._applying_in[section.number] = [each for each in self._rules if each[1].applies(marks, is_last=is_last)]
+        return self._applying_in[section.number]
 
     @property
     def _last_row(self) -> Row:

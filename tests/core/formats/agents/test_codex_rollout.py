@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from chainviz.core.chain.content_problems import content_problems
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Text
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.problems import content_problems, tree_problems
+from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format
 from chainviz.core.load import document_in, load_file, restyle
 from tests.core.formats.chains import exported

@@ -11,7 +11,7 @@ from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Opaque, Text, 
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Style
 from chainviz.core.load import load_file
-from chainviz.sessions.fix import fix_session
+from chainviz.fixes.fix import fix_session
 from tests.core.formats.chains import exported
 from tests.shared_folder import SAMPLES, shared
 

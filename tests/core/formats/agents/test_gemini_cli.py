@@ -13,7 +13,7 @@ from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolCal
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Style
 from chainviz.core.load import LoadedChain, load_file, restyle
-from chainviz.sessions.fix import fix_session
+from chainviz.fixes.fix import fix_session
 from tests.core.formats.chains import exported
 from tests.shared_folder import shared
 

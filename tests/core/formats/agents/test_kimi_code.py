@@ -9,7 +9,7 @@ import pytest
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Text, Thinking, ToolCall, ToolResult, text_of
 from chainviz.core.load import LoadedChain, load_file
-from chainviz.sessions.fix import fix_session
+from chainviz.fixes.fix import fix_session
 from tests.core.formats.chains import exported
 from tests.shared_folder import SAMPLES, shared
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from chainviz.core.formats import WRITTEN
 from chainviz.core.formats.requests.form import RequestForm
-from chainviz.core.formats.requests.members import Members
 from chainviz.core.formats.requests.settings import (
     EFFORTS,
+    Members,
     Reasoning,
     RequestSettings,
     ResponseFormat,
     Tool,
     ToolChoice,
 )
+from tests.examples import examples
 
 FORMS: dict[str, RequestForm] = {format.name: format.request for format in WRITTEN if format.request is not None}
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -186,7 +186,7 @@ settings_of_any_kind = st.builds(
 
 @pytest.mark.parametrize("name", FORMS)
 @given(settings=settings_of_any_kind)
-@examples(max_examples=50)
+@examples(50)
 def test_no_setting_is_lost_without_a_word(name: str, settings: RequestSettings) -> None:
     placed = tuple(replace(tool, place=f"tools[{index}]") for index, tool in enumerate(settings.tools))
     settings = replace(settings, tools=placed)

@@ -23,8 +23,8 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )  # fmt: skip
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Style
 from chainviz.core.load import LoadedChain, document_in, load_file, restyle

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from chainviz.core.chain.messages import ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import tree_problems
+from chainviz.core.chain.tree import parse
 from chainviz.core.load import load_file
 from tests.core.formats.chains import exported
 

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import SYSTEM, Message, Shape
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.chain.problems import is_strict
-from chainviz.core.chain.tree import span
+from chainviz.core.chain.tree import parse, span
 from chainviz.core.errors import Refused
 from chainviz.core.load import load_file
 from chainviz.core.operations import OPERATIONS
@@ -26,6 +25,7 @@ from chainviz.core.operations.summarize import SUMMARIZE
 from tests.core.operations.compact.made import LEAVES, STRATEGIES, of_letters, strict_chains
 from tests.core.pictures import ai, call, h, s, tool
 from tests.core.strategies import chains
+from tests.examples import examples
 from tests.shared_folder import SAMPLES
 
 COMPACT = Compact(SUMMARIZE)
@@ -52,7 +52,7 @@ def leading(messages: Sequence[Message]) -> list[Message]:
 
 
 @given(chains | strict_chains(), OPTIONS)
-@settings(max_examples=300)
+@examples(300)
 def test_pairs_stay_whole_and_leading_systems_stay(messages: list[Message], options: CompactOptions) -> None:
     """So no result loses its call: every body pair that is left is one of the last pairs there were."""
     after, outcome = run(messages, options)
@@ -68,14 +68,14 @@ def test_pairs_stay_whole_and_leading_systems_stay(messages: list[Message], opti
 
 
 @given(strict_chains(), OPTIONS)
-@settings(max_examples=300)
+@examples(300)
 def test_a_strict_chain_stays_strict(messages: list[Message], options: CompactOptions) -> None:
     assert is_strict(parse(messages))
     assert is_strict(parse(run(messages, options)[0]))
 
 
 @given(chains | strict_chains(), LEAVES, st.sampled_from(["keep_last_turn", "remove_all"]))
-@settings(max_examples=300)
+@examples(300)
 def test_with_the_same_limit_again_nothing_changes(messages: list[Message], limit: Any, boundary: Any) -> None:
     """Down to a target: one third is removed again and again, as the reference does after each call."""
     options = CompactOptions(strategy=limit, if_no_user_boundary=boundary)
@@ -86,7 +86,7 @@ def test_with_the_same_limit_again_nothing_changes(messages: list[Message], limi
 
 
 @given(chains | strict_chains(), st.lists(LEAVES, min_size=2, max_size=3))
-@settings(max_examples=300)
+@examples(300)
 def test_a_composite_comes_to_rest(messages: list[Message], limits: list[Any]) -> None:
     """One compactor acts in a run, so there are at most as many runs as limits until nothing changes."""
     options = CompactOptions(strategy={"type": "composite", "compactors": limits})
@@ -96,7 +96,7 @@ def test_a_composite_comes_to_rest(messages: list[Message], limits: list[Any]) -
 
 
 @given(chains | strict_chains(), OPTIONS)
-@settings(max_examples=300)
+@examples(300)
 def test_the_report_is_exact(messages: list[Message], options: CompactOptions) -> None:
     after, outcome = run(messages, options)
     trace = [row for row in outcome.report if not row.path]

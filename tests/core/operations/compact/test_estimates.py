@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.operations.compact.estimates import PLACEHOLDER, SUMMARY, RedactionEstimate, SummaryEstimate
+from chainviz.core.operations.compact.simulation import PLACEHOLDER, SUMMARY, RedactionEstimate, SummaryEstimate
 from tests.core.operations.compact.made import of_letters, strict_chains, text_of_size
 from tests.core.pictures import h, tool
 

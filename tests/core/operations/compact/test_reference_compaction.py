@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from chainviz.core.operations.compact import REFERENCE, Settings, parse_strategy
-from chainviz.core.operations.compact.compactors.boundary import boundary
-from chainviz.core.operations.compact.compactors.contract import Compactor, Panic
+from chainviz.core.operations.compact.compactor_types import boundary
+from chainviz.core.operations.compact.contract import Compactor, Panic
 from chainviz.core.operations.compact.strategy import EVERYTHING_REMOVED
-from chainviz.core.state.compaction_request import CompactionFailed
+from chainviz.core.state.call import CompactionFailed
 from chainviz.core.state.message_index import Window
 from tests.cases import cases
 from tests.core.operations.compact.made import REGISTRY, compact, kept, of_letters, of_roles, request

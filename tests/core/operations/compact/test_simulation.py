@@ -7,21 +7,20 @@ from itertools import accumulate
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message
 from chainviz.core.operations.compact import Settings, Strategy, parse_strategy
-from chainviz.core.operations.compact.estimates import RedactionEstimate
-from chainviz.core.operations.compact.simulation import EVERY, Line, Lost, simulate, turns_of
+from chainviz.core.operations.compact.simulation import EVERY, Line, Lost, RedactionEstimate, simulate, turns_of
 from chainviz.core.operations.contract import Context
-from chainviz.core.state.compaction_request import CompactionFailed, CompactionRequest
-from chainviz.core.state.message_index import Window
-from chainviz.core.state.usage import Usage
+from chainviz.core.state.call import CompactionFailed, CompactionRequest
+from chainviz.core.state.message_index import Usage, Window
 from tests.core.operations.compact.made import REGISTRY, STRATEGIES, of_letters, strict_chains
 from tests.core.pictures import ai, h
 from tests.core.strategies import chains
+from tests.examples import examples
 
 
 def strategy(value: dict[str, Any], **settings: Any) -> Strategy:
@@ -66,7 +65,7 @@ def plainly(messages: Sequence[Message], line: Strategy) -> tuple[list[int], lis
 
 
 @given(chains | strict_chains(), STRATEGIES, st.sampled_from(["keep_last_turn", "remove_all"]))
-@settings(max_examples=300)
+@examples(300)
 def test_it_is_what_the_plain_way_gives(messages: list[Message], value: dict[str, Any], boundary: Any) -> None:
     line = strategy(value, if_no_user_boundary=boundary)
     found = simulate(MemoryChain(tuple(messages)), [NONE, Line("A", line)])

@@ -100,7 +100,7 @@ def test_a_tree_of_a_thousand_levels_is_refused() -> None:
         ({"type": "message_limit", "max_messages": 0}, ["A message limit of 0 is off."]),
         ({"type": "token_limit", "max_tokens": -1}, ["A token limit of -1 is off."]),
         ({"type": "token_limit", "max_tokens": 10, "target_tokens": 10}, ["The target of 10 is not below the limit of 10"]),
-        (composite(), ["A composite without compactors"]),
+        (composite(), ["A composite without steps"]),
         (split({"type": "composite_trigger", "triggers": []}, {"type": "token_limit", "max_tokens": 0}),
          ["A trigger without other triggers never fires.", "A token limit of 0 is off."]),
         (split({"type": "count_at_least", "n": 40}, {"type": "message_limit", "max_messages": 100}),

@@ -11,7 +11,7 @@ from hypothesis import given
 import chainviz
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import parse
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import WRITTEN
 from chainviz.core.load import load_file

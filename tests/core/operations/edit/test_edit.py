@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from chainviz.core.chain.build import append_human as reference_append
 from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import Message, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.chain.tree import flatten
+from chainviz.core.chain.tree import flatten, parse
 from chainviz.core.errors import OptionsError, PathError, Refused
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Context, Outcome

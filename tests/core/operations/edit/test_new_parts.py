@@ -11,7 +11,7 @@ import chainviz
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Image, Message, Text, ToolCall
 from chainviz.core.errors import Refused
-from chainviz.core.operations.edit.new_call_id import new_call_id
+from chainviz.core.operations.edit.values import new_call_id
 from tests.core.operations.edit.test_edit import CHAIN, after, ai, h, s, t
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.tree import PairType
+from chainviz.core.chain.tree import PairType, parse
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.core.reference import parsed_by_reference

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.chain import MemoryChain, apply_splices
@@ -24,8 +24,8 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.problems import strict_error
+from chainviz.core.chain.tree import parse
 from chainviz.core.errors import Refused
 from chainviz.core.load import load_file, restyle
 from chainviz.core.operations.contract import Context, Outcome
@@ -33,6 +33,7 @@ from chainviz.core.operations.observations import ConvertObservations, Observati
 from tests.core.formats.chains import chains, exported
 from tests.core.observations.strategies import contents
 from tests.core.strategies import chains as broken_chains
+from tests.examples import examples
 
 PNG = Image("data:image/png;base64,AAAA")
 ACTION = '<thinking>t</thinking>\n<action>\n[{"tool": "a", "args": {"n": 1.50}}, {"tool": "b"}]\n</action>'
@@ -231,7 +232,7 @@ def without_id(part: Part) -> Part:
 
 
 @given(native_chains(), st.sampled_from(["brackets", "markdown", "xml"]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_tool_messages_without_losses_come_back_from_text(messages: tuple[Message, ...], to: Any) -> None:
     plan = plan_conversion(MemoryChain(messages), ObservationsOptions(to=to, roles="to_text"), Context())
     if plan.losses:
@@ -244,7 +245,7 @@ def test_tool_messages_without_losses_come_back_from_text(messages: tuple[Messag
 
 
 @given(broken_chains, st.sampled_from(["raw", "brackets", "markdown", "xml"]), st.sampled_from(["keep", "to_text", "to_tools"]))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_chain_is_too_broken(messages: list[Message], to: Any, roles: Any) -> None:
     new, outcome = run(tuple(messages), to=to, roles=roles, force=True)
     assert apply_splices(tuple(messages), outcome.changes) == new

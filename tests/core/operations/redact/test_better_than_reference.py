@@ -1,4 +1,4 @@
-"""Where redaction differs from the code behind seed 4 on purpose: one test for each row of the README's table, in its order."""
+"""Where redaction differs from the code behind seed 4 on purpose: one test for each row of the table of deviations.md, in its order."""
 
 from __future__ import annotations
 

@@ -7,21 +7,22 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from chainviz.cli import main
 from chainviz.core.chain.chain import MemoryChain, apply_splices
-from chainviz.core.chain.message_paths import message_paths
 from chainviz.core.chain.messages import AI, Binary, Image, Message, Reasoning, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.tree import message_paths
 from chainviz.core.errors import OptionsError
 from chainviz.core.load import export_chain, load_file, restyle
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.redact import POLICIES, REDACT, DecisionTable, RedactOptions, audit_record, decide
-from chainviz.core.operations.redact.anthropic_settings.write import write
+from chainviz.core.operations.redact.options import write_anthropic_settings
 from tests.core.pictures import ai, call, h, odd, result, s, tool
 from tests.core.strategies import chains
+from tests.examples import examples
 
 LONG = "reading " * 40
 SECRET = "the-patient-is-called-Ada"
@@ -81,7 +82,7 @@ choices = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(chains, choices)
 def test_ids_and_order_stay_nothing_grows_and_a_second_run_changes_nothing(
     messages: list[Message], options: dict[str, Any]
@@ -102,7 +103,7 @@ def test_ids_and_order_stay_nothing_grows_and_a_second_run_changes_nothing(
     assert redacted(once, **options) == once
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(chains, choices)
 def test_the_table_tells_exactly_what_happens(messages: list[Message], options: dict[str, Any]) -> None:
     decided = table(tuple(messages), **options)
@@ -253,7 +254,7 @@ def test_anthropic_settings_come_in_and_go_out(wrapped: Any) -> None:
         1,
     )
     assert (options.clear_at_least, options.exclude_tools, options.clear_tool_inputs) == (50, ("list",), ("read",))
-    assert json.loads(write(options)) == ANTHROPIC
+    assert json.loads(write_anthropic_settings(options)) == ANTHROPIC
     messages = (h(), *round_of("a", "read"), *round_of("b", "list"), *round_of("c", "read"), ai("done"))
     assert [c == LONG for c in contents(redacted(messages, context_management=json.dumps(wrapped)))] == [
         False,
@@ -280,11 +281,11 @@ def test_broken_anthropic_settings_are_refused_in_a_sentence(text: str, says: st
 
 def test_what_anthropic_cannot_do_is_not_written_for_it() -> None:
     with pytest.raises(OptionsError):
-        write(RedactOptions())
+        write_anthropic_settings(RedactOptions())
     with pytest.raises(OptionsError):
-        write(RedactOptions(policy="clear_tool_uses", tools=("read",)))
+        write_anthropic_settings(RedactOptions(policy="clear_tool_uses", tools=("read",)))
     with pytest.raises(OptionsError, match="“At least”, “Older than”"):
-        write(RedactOptions(policy="clear_tool_uses", min_bytes=9, protect_last=3))
+        write_anthropic_settings(RedactOptions(policy="clear_tool_uses", min_bytes=9, protect_last=3))
 
 
 def test_the_audit_holds_decisions_and_no_content() -> None:

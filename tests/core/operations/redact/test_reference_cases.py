@@ -10,9 +10,8 @@ import pytest
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolCall, ToolResult
 from chainviz.core.load import load_file
-from chainviz.core.operations.contract import Context
+from chainviz.core.operations.contract import OFF, VARIABLE, Context, read_redaction_switch
 from chainviz.core.operations.redact import REDACT, RedactOptions, decide
-from chainviz.core.operations.redaction_switch import OFF, VARIABLE, read_redaction_switch
 from tests import ROOT
 from tests.shared_folder import CASES
 
@@ -95,7 +94,7 @@ def test_spelling_that_is_not_documented_leaves_redaction_on_and_warns(value: st
 
 @pytest.mark.parametrize("word", OFF)
 def test_documented_spellings_turn_redaction_off(word: str) -> None:
-    assert f"`{word}`" in (ROOT / "README.md").read_text()
+    assert f"`{word}`" in (ROOT / "chainviz/help/settings.md").read_text()
     assert not any(read_redaction_switch({VARIABLE: value}).is_on for value in (word, word.upper(), word.capitalize()))
 
 

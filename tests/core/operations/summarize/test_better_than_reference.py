@@ -1,4 +1,4 @@
-"""Where the reference errs: one test for each row about summaries in the README's table, in its order."""
+"""Where the reference errs: one test for each row about summaries in the table of deviations.md, in its order."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from chainviz.core.chain.messages import Message, Reasoning, Text
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.tree import SUMMARIZATION_TOOL
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL, parse
 from chainviz.core.errors import Refused
 from chainviz.core.operations.summarize import (
     SummaryRequest,

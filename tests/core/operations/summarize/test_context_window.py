@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import AI, HUMAN, Message, Text, ToolCall, ToolResult, byte_size
 from chainviz.core.operations.summarize import SummarizeOptions, SummaryRequest
-from chainviz.core.operations.summarize.cost import estimated_usage
-from chainviz.core.operations.summarize.planning.choose import plan
-from chainviz.core.operations.summarize.writers.context_window import prompt_room, split_request
+from chainviz.core.operations.summarize.folding import plan
+from chainviz.core.operations.summarize.writers.context_window import estimated_usage, prompt_room, split_request
 from tests.core.pictures import ai, call, h, result, tool
 from tests.core.strategies import chains
+from tests.examples import examples
 
 WINDOW = 4_000
 
@@ -83,7 +83,7 @@ def test_questions_that_are_joined_are_split_too() -> None:
 
 
 @given(chains, st.sampled_from([4_000, 9_000]))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_any_request_is_split_without_loss(messages: list[Message], window: int) -> None:
     folded = tuple(message for message in messages if message.role not in (HUMAN, "system"))
     long = tuple(Message(AI, (Text("x" * 7_000), *message.parts)) if message.role == AI else message for message in folded)

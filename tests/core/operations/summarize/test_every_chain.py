@@ -7,21 +7,22 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.operations.summarize import Left, SummarizeOptions, SummaryRequest, fold
-from chainviz.core.operations.summarize.planning.choose import plan
+from chainviz.core.chain.tree import parse
+from chainviz.core.operations.summarize import SummarizeOptions, SummaryRequest, Unchanged, fold
+from chainviz.core.operations.summarize.folding import plan
 from chainviz.core.operations.summarize.summary_pair import is_summary
 from tests.core.operations.summarize.fake import Fake, run, size
 from tests.core.operations.summarize.strategies import many, options, texts, writers
+from tests.examples import examples
 
 
 @given(many, options, writers)
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@examples(400)
 def test_it_never_grows_loses_no_header_and_has_nothing_to_do_a_second_time(
     messages: list[Message], given: dict[str, Any], text: str | Callable[[SummaryRequest], str]
 ) -> None:
@@ -51,12 +52,12 @@ def test_it_never_grows_loses_no_header_and_has_nothing_to_do_a_second_time(
 
 
 @given(many, options, texts)
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@examples(100)
 def test_the_plan_says_before_what_happens_then(messages: list[Message], given: dict[str, Any], text: str) -> None:
     chain = MemoryChain(tuple(messages))
     chosen = SummarizeOptions(**given)
     planned = plan(chain, chosen)
-    texts: dict[str, str | Left] = {}
+    texts: dict[str, str | Unchanged] = {}
     while waiting := planned.waiting(texts):
         texts.update({piece.key: text for piece in waiting})
         planned = plan(chain, chosen, texts)

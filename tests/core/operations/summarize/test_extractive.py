@@ -6,14 +6,14 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolResult, byte_size
 from chainviz.core.operations.summarize import Extractive, SummarizeOptions, SummaryRequest, WriterError
-from chainviz.core.operations.summarize.planning.choose import plan
-from chainviz.core.operations.summarize.writers.extractive.sentences import sentences
+from chainviz.core.operations.summarize.folding import plan
+from chainviz.core.operations.summarize.writers.ranking import sentences
 from tests.core.pictures import ai, call, h, result, tool
 from tests.core.strategies import chains
 from tests.cpu import within_cpu_seconds
@@ -69,6 +69,16 @@ def test_lines_of_a_log_are_no_extracts() -> None:
     assert list(sentences(said)) == said.replace(". ", ".\n").splitlines()
 
 
+@pytest.mark.parametrize("line", ["{:6}\t{}", "{:>6}→{}", "{}:{}", "{:4} | {}", "feed.py:{}:{}", "{}-   {}"])
+def test_numbered_lines_of_code_are_no_findings(line: str) -> None:
+    """As `cat -n`, `grep -n` and the viewers of agents print them; a sentence that begins with a number is one."""
+    said = "# The importer decides because of the reason that the timetable gives for step {}."
+    code = "\n".join(line.format(n, said.format(n)) for n in range(9, 14))
+    told = "404: the feed was moved, so the importer has to follow the redirect."
+    text = written([ai("I look.", call("c", "cat", "{}")), tool(result("c", f"{code}\n\n{told}", "cat")), ai("Done.")])
+    assert "The importer decides" not in text and told in text
+
+
 def test_with_little_room_the_last_answer_comes_first() -> None:
     assert "Fixed: src/auth" in written(STORY, [h("Why?")], target=120)
 
@@ -79,7 +89,6 @@ def test_it_never_takes_more_bytes_than_it_was_given() -> None:
 
 
 @given(chains, st.integers(1, 3_000))
-@settings(deadline=None)
 def test_it_writes_something_about_anything_and_always_the_same(messages: list[Message], target: int) -> None:
     text = written(messages, [], target)
     assert text.strip() or target < 5

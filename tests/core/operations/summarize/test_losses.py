@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from chainviz.core.chain.messages import Message, ToolCall
 from chainviz.core.chain.paths import Path
@@ -81,7 +81,6 @@ def test_a_fact_inside_a_longer_word_is_not_there() -> None:
 
 
 @given(chains)
-@settings(deadline=None)
 def test_the_whole_text_as_its_own_summary_loses_nothing(messages: list[Message]) -> None:
     everything = "\n".join(str(getattr(p, "text", getattr(p, "content", ""))) for m in messages for p in m.parts)
     plain = [m for m in messages if not any(isinstance(part, ToolCall) for part in m.parts)]

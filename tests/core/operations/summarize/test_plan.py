@@ -8,22 +8,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import CallRef, Message, text_of
-from chainviz.core.chain.parse import parse
-from chainviz.core.chain.tree import ChainAST
+from chainviz.core.chain.tree import ChainAST, parse
 from chainviz.core.generate import generate_messages
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.summarize import SUMMARIZE, Left, Manual, SummarizeOptions, fold
-from chainviz.core.operations.summarize.planning import reasons
-from chainviz.core.operations.summarize.planning.choose import plan
+from chainviz.core.operations.summarize import SUMMARIZE, Manual, SummarizeOptions, Unchanged, fold, limits
+from chainviz.core.operations.summarize.folding import plan
 from chainviz.core.operations.summarize.summary_pair import PREFIX
 from tests.core.operations.summarize.fake import NOW, OLD, TALK, Fake, size, text_in, work
 from tests.core.operations.summarize.strategies import many, options
 from tests.core.pictures import ai, h
 from tests.cpu import within_cpu_seconds
+from tests.examples import examples
 
 
 def test_planning_ten_thousand_messages_is_quick() -> None:
@@ -37,7 +36,7 @@ def test_a_declined_piece_stays_and_the_rest_goes_on() -> None:
     chain = MemoryChain((*OLD, *TALK, *NOW))
     planned = plan(chain, SummarizeOptions())
     first, second = planned.pieces
-    outcome = fold(planned, {first.key: Left("Declined."), second.key: "talk"})
+    outcome = fold(planned, {first.key: Unchanged("Declined."), second.key: "talk"})
     assert outcome.changes == (Splice(5, 2, (ai(PREFIX + "talk"),)),)
     assert "Declined." in outcome.warnings[0]
 
@@ -65,7 +64,7 @@ def test_a_text_that_is_not_fit_leaves_its_nodes_whole_and_a_failure_gives_way_t
     (rotation,) = plan(chain, options).pieces
     too_long = plan(chain, options, {rotation.key: "x" * 5_000})
     assert [(piece.rule, bool(piece.left)) for piece in too_long.pieces] == [("rotation", True)]
-    failed = plan(chain, options, {rotation.key: Left("No answer.")})
+    failed = plan(chain, options, {rotation.key: Unchanged("No answer.")})
     assert [(piece.rule, bool(piece.left)) for piece in failed.pieces] == [("rotation", True), ("pair", False)]
 
 
@@ -108,7 +107,7 @@ class ShadowChain(MemoryChain):
 
 
 @given(many, options)
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@examples(100)
 def test_shapes_are_enough_to_plan(messages: list[Message], given: dict[str, Any]) -> None:
     marked = [*messages, h(), ai(PREFIX + "long " * 300), *NOW]
     seen = [plan(kind(tuple(marked)), SummarizeOptions(**given)) for kind in (MemoryChain, ShadowChain)]
@@ -120,8 +119,8 @@ def test_a_plan_says_what_stays_and_why() -> None:
     planned = plan(chain, SummarizeOptions(max_bp_bytes=1_000))
     assert [(piece.key, piece.measure > piece.limit) for piece in planned.pieces] == [("pair:s3.p1", True)]
     assert [(str(kept.first), kept.why, kept.protected) for kept in planned.kept] == [
-        ("s1", reasons.ONE_SUMMARY, False), ("s2", reasons.TOO_SMALL, False), ("s3.p2", reasons.SMALL_ENOUGH, False),
-        ("s3.p3", reasons.LAST_PAIR, True),
+        ("s1", limits.ONE_SUMMARY, False), ("s2", limits.TOO_SMALL, False), ("s3.p2", limits.SMALL_ENOUGH, False),
+        ("s3.p3", limits.LAST_PAIR, True),
     ]  # fmt: skip
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
-from chainviz.core.chain.parse import parse
+from chainviz.core.chain.tree import parse
 from chainviz.core.errors import Refused
+from chainviz.core.operations.summarize.limits import exceeds_qa_limits, sections_to_keep
 from chainviz.core.operations.summarize.options import SummarizeOptions
-from chainviz.core.operations.summarize.planning.limits import exceeds_qa_limits, sections_to_keep
-from chainviz.core.operations.summarize.planning.plan import Piece
-from chainviz.core.operations.summarize.planning.reference import pairs_to_fold, reference_steps
-from chainviz.core.operations.summarize.writers.contract import Left
+from chainviz.core.operations.summarize.plan import Piece
+from chainviz.core.operations.summarize.reference import pairs_to_fold, reference_steps
+from chainviz.core.operations.summarize.writers.contract import Unchanged
 from chainviz.core.operations.summarize.writers.prompt import prompt_body
 from chainviz.core.reference import parsed_by_reference
 from tests.core.cases import cases, expected_message, read_messages
@@ -71,14 +71,14 @@ class FakeWriter:
         self.behaviour = behaviour
         self.bodies: list[str] = []
 
-    def __call__(self, piece: Piece) -> str | Left:
+    def __call__(self, piece: Piece) -> str | Unchanged:
         material = piece.read()
         messages = () if piece.rule == "qa-human" else material.messages
         body = prompt_body(material.humans, messages, exact=True)
         self.bodies.append(body)
         case = 3 if not messages else 1 if material.humans else 2
         if self.behaviour["mode"] == "fail" or self.behaviour.get("fail_if_contains", "\0none") in body:
-            return Left("handler failed")
+            return Unchanged("handler failed")
         if self.behaviour["mode"] == "fixed":
             return str(self.behaviour["text"])
         digest = hashlib.sha256(f"{case}\n{body}".encode()).hexdigest()[:8]

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chainviz.core.chain.calls.tool_ids import parse_template
 from chainviz.core.chain.messages import Message, Reasoning, Text, ToolCall, text_of
-from chainviz.core.chain.parse import parse
 from chainviz.core.chain.reasoning import FAKE_SIGNATURE
-from chainviz.core.chain.tree import SUMMARIZATION_TOOL, PairType
+from chainviz.core.chain.tool_ids import parse_template
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL, PairType, parse
 from chainviz.core.operations.summarize import (
     SummarizeOptions,
 )

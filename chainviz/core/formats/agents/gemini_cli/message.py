@@ -1,7 +1,8 @@
-"""Where the parts of a Gemini CLI message lie, and how new ones are written.
+"""Locate the parts of a Gemini CLI message, and write new ones.
 
-A message of the model has thoughts, a content, and calls that hold their results. After a compression its content has all
-parts as the API takes them, the calls too. A user's message has such a content, with the responses of tools among its parts.
+A message of the model has thoughts, a content, and calls that include their results. After a compression its content
+has all parts in the form of the API, calls too. A user's message has such a content, with responses of tools among its
+parts.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import AI, TOOL, Part, Role, Text, Thinking, ToolCall, ToolResult
-from chainviz.core.dialects.blocks.block_units import Content, value_at
-from chainviz.core.dialects.blocks.gemini_read import (
+from chainviz.core.dialects.leaf import Leaf, Located, as_json
+from chainviz.core.dialects.values import Speller, objects_of, string_of
+from chainviz.core.documents.json.edit import dump, raw_at
+from chainviz.core.documents.units import Pointer
+from chainviz.core.formats.blocks import Content, value_at
+from chainviz.core.formats.vendors.google.read import (
     is_response,
     member,
     read_media,
@@ -20,12 +25,7 @@ from chainviz.core.dialects.blocks.gemini_read import (
     read_response,
     response_key,
 )
-from chainviz.core.dialects.blocks.gemini_write import PartWriter
-from chainviz.core.dialects.leaves import Leaf, Located, as_json
-from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.dialects.patching import Speller
-from chainviz.core.documents.json.edit import dump, raw_at
-from chainviz.core.documents.units import Pointer
+from chainviz.core.formats.vendors.google.write import PartWriter
 
 
 def has_all_parts(value: Any) -> bool:
@@ -33,14 +33,14 @@ def has_all_parts(value: Any) -> bool:
     return any(type(item) is dict and ("functionCall" in item or item.get("thought")) for item in objects_of(value, "content"))
 
 
-def answered_calls(value: Any) -> list[int]:
-    """The places of the calls of a message that hold their results."""
+def calls_with_results(value: Any) -> list[int]:
+    """Return the indexes of the calls of a message that contain their results."""
     calls = value.get("toolCalls")
     return [place for place, call in enumerate(calls if type(calls) is list else ()) if _holds_result(call)]
 
 
 def response_ids(value: Any) -> list[str] | None:
-    """The ids of the responses of a user's message; None where it has other parts too, or none."""
+    """Return the ids of the responses in a user's message; None if it has none, or other parts too."""
     content = value.get("content")
     if type(content) is not list or not content or not all(is_response(item) for item in content):
         return None
@@ -51,7 +51,7 @@ def located_message(value: Any, text: str, at: Pointer, role: Role) -> list[Loca
     """The parts of the message at `at` of a record that are those of a role."""
     if value.get("type") == "gemini":
         if role == TOOL:
-            return [_result(value["toolCalls"][place], text, (*at, "toolCalls", place)) for place in answered_calls(value)]
+            return [_result(value["toolCalls"][place], text, (*at, "toolCalls", place)) for place in calls_with_results(value)]
         return [*_own_parts(value, text, at)]
     found = _content(value.get("content"), text, (*at, "content"), role)
     return [each for each in found if isinstance(each.part, ToolResult) == (role == TOOL)]
@@ -74,7 +74,7 @@ def element(part: Part, value: Any, speller: Speller) -> list[str]:
 
 
 def member_for(part: Part, value: Any) -> str:
-    """The member that holds parts of this kind."""
+    """Return the member for parts of this kind."""
     if value.get("type") == "gemini" and (isinstance(part, ToolResult) or not has_all_parts(value)):
         return "thoughts" if isinstance(part, Thinking) else "toolCalls" if isinstance(part, ToolCall | ToolResult) else "content"
     return "content"
@@ -98,7 +98,7 @@ def _own_parts(value: Any, text: str, at: Pointer) -> Iterator[Located]:
 
 
 def _content(content: Any, text: str, at: Pointer, role: Role) -> list[Located]:
-    """A text, a part, or a list of both; an empty text is none."""
+    """Locate a text, a part, or a list of both; an empty text is no part."""
     if type(content) is str:
         return [Located(Text(content), at, (Leaf("text", at),))] if content else []
     is_list = type(content) is list
@@ -138,7 +138,7 @@ def _call(call: dict[str, Any], text: str, place: Pointer) -> Located:
 
 
 def _result(call: dict[str, Any], text: str, place: Pointer) -> Located:
-    """The result that the model was told, and where it can be changed: its copy for the screen changes with it."""
+    """Locate the result that the model received, and its copy for the screen, which changes with it."""
     told_as = call["result"]
     items = told_as if type(told_as) is list else []
     inner = [member(item, "functionResponse") for item in items if is_response(item)]
@@ -155,7 +155,7 @@ def _result(call: dict[str, Any], text: str, place: Pointer) -> Located:
 
 
 def _words(found: Any, inner: list[Any]) -> str:
-    """The outputs of several responses, else what the result says as text."""
+    """Return the outputs of several responses, else the text of the result."""
     outputs = [value_at(each, ("response",)) for each in inner]
     texts = [string_of(output, "output") or string_of(output, "error") or dump(output) for output in outputs]
     if not texts and type(found) is list:

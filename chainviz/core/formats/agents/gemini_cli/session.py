@@ -1,7 +1,7 @@
 """Sessions of Gemini CLI (`~/.gemini/tmp/…/chats/session-….json`, since 2026 a log of JSON Lines).
 
 A message of the model holds its calls and what they returned; the log may repeat the results in a message of the user, which
-goes with the tool message. What was rewound or written anew is carried. Notices of the program (`info`, `error`) are no messages.
+goes with the tool message. What was rewound or rewritten is carried. Notices of the program (`info`, `error`) are not messages.
 """
 
 from __future__ import annotations
@@ -22,24 +22,22 @@ from chainviz.core.chain.messages import (
     ToolCall,
     text_of,
 )
-from chainviz.core.dialects.blocks.block_units import value_at
-from chainviz.core.dialects.leaves import Host, Located
+from chainviz.core.dialects.leaf import Host, Located
 from chainviz.core.dialects.losses import Room, losses
-from chainviz.core.dialects.members import objects_of, string_of
-from chainviz.core.dialects.patching import Speller
+from chainviz.core.dialects.values import Speller, objects_of, string_of
 from chainviz.core.documents.assemble import ASIDE, place_of
 from chainviz.core.documents.json.edit import parse, raw_at
-from chainviz.core.documents.links import uuid_of
-from chainviz.core.documents.units import Pointer, Sample, Unit
-from chainviz.core.formats.agents.gemini_cli.join import joined, takes
-from chainviz.core.formats.agents.gemini_cli.log import LIST, Entry, Log, messages_of
+from chainviz.core.documents.units import Pointer, Unit
+from chainviz.core.documents.written_lists import uuid_of
+from chainviz.core.formats.agents.gemini_cli.log import LIST, Entry, Log, joined, messages_of, takes
 from chainviz.core.formats.agents.gemini_cli.message import (
-    answered_calls,
+    calls_with_results,
     element,
     located_message,
     member_for,
     response_ids,
 )  # fmt: skip
+from chainviz.core.formats.blocks import value_at
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half
 
@@ -56,6 +54,7 @@ class GeminiCLI(LeafFormat):
     name = "gemini_cli"
     label = "Gemini CLI session"
     tested_with = "sessions of Gemini CLI 0.8 to 0.61"
+    packs = True
     blocks_at = LIST
     halves = True
     lines = True
@@ -77,12 +76,9 @@ class GeminiCLI(LeafFormat):
         return "$rewindTo" in value or (not sets_messages and bool(value.keys() & {"projectHash", "$set"}))
 
     def carried_in(self, value: object) -> frozenset[str]:
-        """Messages of a list that is set may have been written anew since."""
+        """Messages of a list that is set may have been rewritten since."""
         is_list = isinstance(value, dict) and "$set" in value
         return self.carried_fields | {"content", "thoughts", "toolCalls"} if is_list else self.carried_fields
-
-    def confidence(self, sample: Sample) -> float:
-        return 0.97 if any(self.is_message(value) for value in sample.values) else 0.0
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         log = Log(lambda value: _is_entry(value, tuple(_KINDS)))
@@ -102,8 +98,8 @@ class GeminiCLI(LeafFormat):
         ]  # fmt: skip
 
     def locate_all(self, source: Sequence[tuple[str, Any]], run: Run) -> list[list[Located]]:
-        """A unit behind the first has parts where it is what a person said behind what the program put first. Others are earlier
-        states of the message, or repeat its results."""
+        """Locate the parts of a message in its units. A unit behind the first has parts if it is a person's text behind
+        those that the program put first. Others are earlier states of the message, or repeat its results."""
         (first, value), *others = source
         own = {string_of(messages_of(value)[place], "id") for _, place in _places(value, run[1])}
         return [
@@ -137,7 +133,7 @@ class GeminiCLI(LeafFormat):
         return None
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        """A changed message drops the units that hold an earlier state of it, or repeat its results."""
+        """Write a message. A changed one drops the units with an earlier state of it, or with its results repeated."""
         written = super().write(message, style)
         if not message.source or written == message.source:
             return written
@@ -176,7 +172,7 @@ def _reasons(part: Part) -> bool:
 
 def _runs(value: Any) -> Sequence[Run]:
     if value["type"] == "gemini":
-        return ((AI, (0,)), (TOOL, (~0,))) if answered_calls(value) else ((AI, None),)
+        return ((AI, (0,)), (TOOL, (~0,))) if calls_with_results(value) else ((AI, None),)
     if response_ids(value) is not None:
         return ((TOOL, None),)
     has_responses = any("functionResponse" in item for item in objects_of(value, "content"))
@@ -188,7 +184,7 @@ def _is_left_out(part: Part) -> bool:
 
 
 def _places(value: Any, blocks: tuple[int, ...] | None) -> list[tuple[Pointer, int]]:
-    """Where the messages of a fragment lie in its record, each with its place among those of the record."""
+    """Return the pointers to the messages of a fragment, each with its number among the messages of the record."""
     if value_at(value, LIST) is None:
         return [((), 0)]
     places = [place_of(index) for index in blocks or (0,) if index < ASIDE]
@@ -226,7 +222,7 @@ class _Messages:
             self.found[place][1].extend(map(self._earlier, entry.older))
         self._opens = runs == ((HUMAN, None),) and _is_context(value)
         if value["type"] == "gemini":
-            self._answers |= {string_of(value["toolCalls"][place], "id"): len(self.found) - 1 for place in answered_calls(value)}
+            self._answers |= {string_of(value["toolCalls"][place], "id"): len(self.found) - 1 for place in calls_with_results(value)}
 
 
     def _earlier(self, entry: Entry) -> tuple[Fragment, Any]:

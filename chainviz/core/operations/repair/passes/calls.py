@@ -1,4 +1,5 @@
-"""Calls that share an id or were never answered, and summaries with several tool messages."""
+"""Calls that share an id or were never answered, summaries with several tool messages, and calls or results of server tools without
+the other half."""
 
 from __future__ import annotations
 
@@ -7,15 +8,29 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from chainviz.core.chain.default_texts import FALLBACK_RESPONSE_CONTENT
-from chainviz.core.chain.messages import HUMAN, SYSTEM, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    CallRef,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    ToolCall,
+    ToolResult,
+    detached,
+)
 from chainviz.core.chain.problems import ends_with_calls
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.formats import get_format
+from chainviz.core.formats.stylist import NEARBY, keeps_result_names
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.pairs import Turn
-from chainviz.core.operations.repair.parts_as_text import call_text, detached, said_by_user
-from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.operations.repair.passes.turns import as_user_text, call_text
+from chainviz.core.operations.repair.session import Turn, Worklist
+from chainviz.core.providers.server_blocks import lone_calls, lone_results
 
 
 def fix_shared_ids(work: Worklist) -> None:
@@ -53,15 +68,15 @@ class _Names:
         self._work = work
 
     @cached_property
-    def _taken(self) -> set[str]:
+    def _used_ids(self) -> set[str]:
         return {call.id for shape in self._work.shapes for call in shape.calls}
 
     def like(self, id: str, count: int) -> Iterator[str]:
         number = 2
         for _ in range(count):
-            while f"{id}_{number}" in self._taken:
+            while f"{id}_{number}" in self._used_ids:
                 number += 1
-            self._taken.add(f"{id}_{number}")
+            self._used_ids.add(f"{id}_{number}")
             yield f"{id}_{number}"
 
 
@@ -124,7 +139,10 @@ def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) ->
     call = calls[0]
     part = work.message(turn.ai).parts[call.part]
     assert isinstance(part, ToolCall)
-    answer = Message(TOOL, (ToolResult(call.id, call.name, FALLBACK_RESPONSE_CONTENT, type=part.type),))
+    near = work.shapes[max(0, turn.end - NEARBY) : turn.end + NEARBY]
+    has_name = any(ref.name for shape in near for ref in shape.results) or keeps_result_names(get_format(work.chain.format))
+    name = call.name if has_name else ""
+    answer = Message(TOOL, (ToolResult(call.id, name, FALLBACK_RESPONSE_CONTENT, type=part.type),))
     about = work.about[turn.ai]
     where = f"{work.where(about)} calls {call.name or 'a tool'} as “{call.id}”"
     problem = f"{where} and the chain ends there." if terminal else f"{where}, but no result follows."
@@ -132,8 +150,9 @@ def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) ->
         "answer-call": (part, *answer.parts),
         "call-to-text": (Text(call_text(part)),),
     }
-    if turn.rest.stop == len(work.shapes) and work.chain.surroundings.ends_single:
-        # a response of a provider has no room for a result
+    has_no_room = turn.rest.stop == len(work.shapes) and work.chain.surroundings.ends_single
+    if has_no_room or part.type == "computer":
+        # a response of a provider has no room for a result, and only a screenshot answers a computer call
         del outcomes["answer-call"]
     rule = "terminal-call" if terminal else "pending-call"
     choice = work.offer(Proposal(rule, about, call.part, call.id, problem, (part,), outcomes, default=not terminal))
@@ -163,7 +182,7 @@ def fix_user_calls(work: Worklist) -> None:
                 else (part.call_id, "contains a tool result")
             )
             problem = f"{work.where(about)} has the role {message.role} and {does}."
-            told = said_by_user(part)
+            told = as_user_text(part)
             proposal = Proposal("call-by-user", about, i, id, problem, (part,), {"user-call-to-text": told}, False)
             if work.offer(proposal):
                 work.edit(place).parts[i] = told
@@ -191,3 +210,28 @@ def fix_summaries(work: Worklist) -> None:
             for place in turn.rest[1:]:
                 work.edit(place).removed = True
     work.settle()
+
+
+def has_lone_results(message: Message) -> bool:
+    return message.role == AI and any(True for found in (lone_results, lone_calls) for _ in found(message))
+
+
+def fix_server_results(work: Worklist) -> None:
+    """Only on demand: other APIs do not know these parts."""
+    for place, message in work.read(has_lone_results):
+        for i, part in lone_results(message):
+            _offer(work, place, (i, part), ("server-result-without-call", "call", "server-result-to-text"))
+        if place + 1 < len(work.shapes) and work.shapes[place + 1].role == HUMAN:
+            for i, part in lone_calls(message):
+                _offer(work, place, (i, part), ("server-call-without-result", "result", "call-to-text"))
+    work.settle()
+
+
+def _offer(work: Worklist, place: int, spot: tuple[int, Opaque], flaw: tuple[str, str, str]) -> None:
+    """Offer a fix for a part. `flaw`: the rule, the missing member, and the choice."""
+    (i, part), (rule, missing, choice) = spot, flaw
+    about = work.about[place]
+    problem = f"{work.where(about)} has a {part.kind} without its {missing}."
+    told: tuple[Part, ...] = (Text(f"[{part.kind} without its {missing}]\n{part.text}"),)
+    if work.offer(Proposal(rule, about, i, "", problem, (part,), {choice: told}, default=False)):
+        work.edit(place).parts[i] = told

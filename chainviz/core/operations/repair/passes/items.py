@@ -12,10 +12,10 @@ from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import load_object, parse
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats import get_format
+from chainviz.core.formats.vendors.openai.responses_rules import PROVIDER
+from chainviz.core.formats.vendors.openai.responses_wire import item_id, needs_reasoning, refused_members
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.providers.openai_responses import PROVIDER
-from chainviz.core.providers.wire.responses import item_id, needs_reasoning, refused_members
 
 RESPELL, DROP_COPY, DROP_ID = "respell-item", "drop-copy", "drop-item-id"
 _AT: dict[str, Pointer] = {**dict.fromkeys(PROVIDER.formats, ()), **dict.fromkeys(PROVIDER.sessions, ("payload",))}
@@ -62,7 +62,7 @@ class _Items:
         return value
 
     def repeated(self, message: Message) -> list[Any]:
-        """For each fragment the earlier item with its id; None where there is none."""
+        """Return for each fragment the earlier item with its id, or None if there is none."""
         seen, found = dict(self.seen), []
         for id, item in self.of(message):
             found.append(seen.get(id) if id else None)

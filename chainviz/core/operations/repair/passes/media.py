@@ -5,9 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Part, Text, ToolResult, is_blank
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    TOOL,
+    Binary,
+    Image,
+    Message,
+    Part,
+    Text,
+    ToolResult,
+    detached,
+    is_blank,
+)
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import (
     Picture,
@@ -19,10 +30,10 @@ from chainviz.core.pictures import (
     is_odd,
     is_out_of_reach,
     is_too_large,
-    named_by_content,
     noted,
     pictures_in,
     refused_among_many,
+    with_true_type,
 )
 
 
@@ -31,8 +42,9 @@ def has_pictures(message: Message) -> bool:
 
 
 def fix_pictures(work: Worklist) -> None:
-    """Those that are empty, out of reach, broken, of a type that some APIs do not take or too large for some, and as many of
-    the large ones as have to go where there are many. Animations are only asked for: nearly every API takes GIF."""
+    """Offer fixes for images that are empty, unreachable, broken, of a type that some APIs refuse or too large for
+    some, and for as many large ones as have to go if there are many. Animations only on demand: nearly every API
+    accepts GIF."""
     is_asked = work.options.asks_for("image-to-text")
     refused = refused_among_many(work.read(has_pictures))
     for place, message in work.read(has_pictures):
@@ -44,15 +56,15 @@ def fix_pictures(work: Worklist) -> None:
             odd = [n for n, picture in held if is_odd(picture) and (is_asked or not _is_gif(picture))]
             large = [n for n, picture in held if is_too_large(picture) or PicturePlace(place, i, n) in refused]
             if empty:
-                _offer(work, _Spot(place, i, part), _EMPTY, (_told(part, empty),))
+                _offer(work, _Spot(place, i, part), _EMPTY, (_with_words(part, empty),))
             elif lost:
-                _offer(work, _Spot(place, i, part), _LOST, (_told(part, lost),))
+                _offer(work, _Spot(place, i, part), _LOST, (_with_words(part, lost),))
             elif broken:
-                _offer(work, _Spot(place, i, part), _BROKEN, (_told(part, broken),))
+                _offer(work, _Spot(place, i, part), _BROKEN, (_with_words(part, broken),))
             elif odd:
-                _offer(work, _Spot(place, i, part), _ODD, (_told(part, odd),))
+                _offer(work, _Spot(place, i, part), _ODD, (_with_words(part, odd),))
             elif large:
-                _offer(work, _Spot(place, i, part), _TOO_LARGE, (_told(part, large),))
+                _offer(work, _Spot(place, i, part), _TOO_LARGE, (_with_words(part, large),))
     work.settle()
 
 
@@ -64,11 +76,11 @@ def _is_gif(picture: Picture) -> bool:
 def fix_media_types(work: Worklist) -> None:
     for place, message in work.read(has_pictures):
         for i, part in enumerate(message.parts):
-            named = tuple(map(named_by_content, pictures_in(part)))
+            named = tuple(map(with_true_type, pictures_in(part)))
             if named != pictures_in(part):
                 after = replace(part, media=named) if isinstance(part, ToolResult) else named[0]
                 gone = [number for number, picture in enumerate(pictures_in(part)) if picture != named[number]]
-                _offer_name(work, _Spot(place, i, part), after, _told(part, gone))
+                _offer_name(work, _Spot(place, i, part), after, _with_words(part, gone))
     work.settle()
 
 
@@ -83,8 +95,8 @@ def _offer_name(work: Worklist, spot: _Spot, named: Part, told: Part) -> None:
         work.edit(spot.place).parts[spot.number] = outcomes[choice]
 
 
-def _told(part: Part, gone: list[int]) -> Part:
-    """With a text in place of pictures, which are named by their numbers."""
+def _with_words(part: Part, gone: list[int]) -> Part:
+    """Return the part with a text in place of the images with these numbers."""
     words = "\n".join(in_words(pictures_in(part)[number]) for number in gone)
     if not isinstance(part, ToolResult):
         return Text(words)
@@ -110,7 +122,7 @@ def has_result_media(message: Message) -> bool:
 
 
 def fix_result_media(work: Worklist) -> None:
-    """OpenAI's tool messages hold text only."""
+    """Offer to move media out of results, since OpenAI's tool messages contain only text."""
     ends = {place: turn.end for turn in work.turns for place in turn.rest}
     for place, message in work.read(has_result_media):
         for i, part in enumerate(message.parts):
@@ -168,7 +180,7 @@ class _Spot(NamedTuple):
 def _offer(
     work: Worklist, spot: _Spot, flaw: _Flaw, after: tuple[Part, ...], here: tuple[Part, ...] | None = None
 ) -> bool:
-    """Returns whether the part was replaced by `after`, or by `here` where the rest of `after` goes elsewhere."""
+    """Offer a fix, and return whether the part was replaced by `after`, or by `here` if the rest of `after` goes elsewhere."""
     about = work.about[spot.place]
     problem = f"{work.where(about)} {flaw.what}."
     proposal = Proposal(flaw.rule, about, spot.number, "", problem, (spot.part,), {flaw.choice: after}, default=False)

@@ -1,6 +1,7 @@
-"""What an API refuses of a whole request: how it ends, where its system text is, what stands beside results, what it defines.
+"""Fix what an API refuses about a whole request: its end, its system text, texts beside results, its definitions.
 
-All on demand: each of them fits one provider, and a finished conversation needs none of them."""
+All on demand: each fix is for one provider, and a finished conversation needs none of them.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +10,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import AI, HUMAN, SLOT, SYSTEM, TOOL, Message, Opaque, Part, Text
+from chainviz.core.chain.messages import AI, HUMAN, SLOT, SYSTEM, TOOL, Message, Opaque, Part, Text, detached
 from chainviz.core.chain.surroundings import Rewrite
-from chainviz.core.dialects.blocks.server_tools import is_programmatic
-from chainviz.core.documents.json.edit import parse, replace_at
+from chainviz.core.documents.json.edit import load_object, parse, raw_at, replace_at
 from chainviz.core.documents.json.scan import open_brackets
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats import get_format
+from chainviz.core.formats.vendors.anthropic.rules import PROVIDER
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.parts_as_text import detached
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.providers.request import request_of
+from chainviz.core.providers.server_blocks import KEY, MOST, is_programmatic, marked_beside, marked_blocks
 
 GO_ON = "Continue."
 APPEND, DROP_LAST, TO_SLOT, TO_START = "append-human", "drop-last", "system-to-slot", "text-to-turn-start"
@@ -97,7 +98,7 @@ def _offer_start(work: Worklist, place: int, part: int | None, parts: tuple[Part
 
 
 def _add_to_start(work: Worklist, ai: int, parts: tuple[Part, ...]) -> None:
-    """To the human message that began the turn, or to a new one before the turn."""
+    """Add parts to the human message that began the turn, or to a new one before the turn."""
     start = next((place for place in range(ai - 1, -1, -1) if work.shapes[place].role == HUMAN), None)
     if start is not None:
         work.edit(start).added += detached(parts)
@@ -152,7 +153,7 @@ def _is_compaction(part: Part) -> bool:
 
 
 def fix_compactions(work: Worklist) -> None:
-    """A compaction block behind other content of its message comes first."""
+    """Move a compaction block to the start of its message."""
     for place, message in work.read(has_late_compaction):
         about = work.about[place]
         ordered = tuple(sorted(message.parts, key=lambda part: not _is_compaction(part)))
@@ -188,3 +189,39 @@ def _with_tools(head: str, brace: int, names: list[str]) -> Rewrite:
     member = f'"toolConfig": {json.dumps({"tools": tools})}, '
     new = f"{head[: brace + 1]}{member}{head[brace + 1 :].lstrip(' ')}"
     return lambda text: new if text == head else text
+
+
+DROP = "drop-cache-marks"
+
+
+def has_marks(message: Message) -> bool:
+    return next(marked_blocks(message), None) is not None
+
+
+def fix_cache_marks(work: Worklist) -> None:
+    """Remove surplus cache marks. Only on demand, since just one API counts them. Marks of tools stay, and count."""
+    if not PROVIDER.limits_marks(work.chain.format) or not work.options.asks_for(DROP):
+        return
+    marked = [(place, *block) for place, message in work.read(has_marks) for block in marked_blocks(message)]
+    beside = marked_beside(work.chain.surroundings)
+    number = len(marked) + beside
+    surplus = marked[: max(0, number - MOST)]
+    if not surplus:
+        return
+    problem = f"The request has {number:,} cache_control blocks; {MOST} are allowed."
+    first = work.message(0).parts
+    if work.offer(Proposal("cache-marks", work.about[0], None, "", problem, first, {DROP: first}, default=False)):
+        for place in dict.fromkeys(place for place, _, _ in surplus):
+            blocks = [(fragment, at) for each, fragment, at in surplus if each == place]
+            work.edit(place).whole = _without(work.message(place), blocks, work.chain.format)
+    work.settle()
+
+
+def _without(message: Message, blocks: list[tuple[int, Pointer]], format: str) -> Message:
+    source = list(message.source)
+    for place, at in blocks:
+        text = source[place].text
+        block = load_object(raw_at(text, at) or "{}")
+        block.remove(KEY)
+        source[place] = replace(source[place], text=replace_at(text, at, str(block)), start=-1)
+    return get_format(format).message(message.role, tuple(source))

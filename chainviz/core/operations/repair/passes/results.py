@@ -5,12 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 
-from chainviz.core.chain.default_texts import FALLBACK_REQUEST_ARGUMENTS
-from chainviz.core.chain.messages import AI, HUMAN, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.build import FALLBACK_REQUEST_ARGUMENTS
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult, detached
 from chainviz.core.operations.repair.fixes import Proposal
-from chainviz.core.operations.repair.pairs import Turn
-from chainviz.core.operations.repair.parts_as_text import as_human, detached, readable
-from chainviz.core.operations.repair.session import Worklist
+from chainviz.core.operations.repair.passes.turns import as_human, readable
+from chainviz.core.operations.repair.session import Turn, Worklist
 from chainviz.core.providers.request import REFERENCE
 
 UNNAMED_TOOL = "unknown_tool"
@@ -33,7 +32,7 @@ class Stray:
 
 
 @dataclass(slots=True)
-class Found:
+class Matches:
     turns: list[Turn] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
     waiting: dict[str, list[int]] = field(default_factory=dict)
@@ -65,8 +64,8 @@ def _become_duplicate(stray: Stray, stayed: dict[tuple[int, str], tuple[int, int
         stray.first, stray.rule = first, "duplicate-result"
 
 
-def _find(work: Worklist) -> Found:
-    found = Found()
+def _find(work: Worklist) -> Matches:
+    found = Matches()
     answered: dict[str, tuple[int, int]] = {}
     for number, turn in enumerate(work.turns):
         found.turns.append(turn)
@@ -95,8 +94,8 @@ def _find(work: Worklist) -> Found:
     return found
 
 
-def _find_homes(found: Found) -> None:
-    """Late results go to the nearest waiting call before them, what is left to the nearest one after them."""
+def _find_homes(found: Matches) -> None:
+    """Match late results to the nearest waiting call before them, and the rest to the nearest one after them."""
     for stray in found.strays:
         waiting = found.waiting.get(stray.ref.id)
         before = bisect_right(waiting, stray.turn) if waiting else 0
@@ -110,7 +109,7 @@ def _find_homes(found: Found) -> None:
                 stray.home = waiting.pop(after)
 
 
-def _fix(work: Worklist, found: Found, stray: Stray, moves: dict[int, list[tuple[Stray, Part]]]) -> str | None:
+def _fix(work: Worklist, found: Matches, stray: Stray, moves: dict[int, list[tuple[Stray, Part]]]) -> str | None:
     part = work.message(stray.place).parts[stray.ref.part]
     assert isinstance(part, ToolResult)
     about = work.about[stray.place]
@@ -141,7 +140,7 @@ def _is_stored(work: Worklist, turn: Turn) -> bool:
     return bool(stored) and turn.ai is None and (stored == REFERENCE or all(each.role != AI for each in work.shapes[: turn.rest.start]))
 
 
-def _words(work: Worklist, found: Found, stray: Stray) -> str:
+def _words(work: Worklist, found: Matches, stray: Stray) -> str:
     where = work.where(work.about[stray.place])
     result = f"{where} has a result of the call “{stray.ref.id}”"
     if stray.home is not None:
@@ -192,7 +191,7 @@ def _join(work: Worklist, stray: Stray, part: ToolResult) -> None:
 
 
 def _add_call(work: Worklist, turn: Turn, stray: Stray, part: ToolResult, about: int) -> None:
-    """The call goes to the pair's AI message, or to a new one before the first message of a pair that has none."""
+    """Add a call to the pair's AI message, or to a new one before the first message of a pair that has none."""
     call = ToolCall(part.call_id, part.name or UNNAMED_TOOL, FALLBACK_REQUEST_ARGUMENTS)
     if turn.ai is not None:
         edit = work.edit(turn.ai)
@@ -207,8 +206,8 @@ def _add_call(work: Worklist, turn: Turn, stray: Stray, part: ToolResult, about:
         before.append((Message(AI, (call,)), about))
 
 
-def _move(work: Worklist, found: Found, place: int, moved: list[tuple[Stray, Part]]) -> None:
-    """Results go to the end of their call's pair; a message that goes there whole keeps its source and its other parts."""
+def _move(work: Worklist, found: Matches, place: int, moved: list[tuple[Stray, Part]]) -> None:
+    """Move results to the end of their call's pair. A message that is moved whole keeps its source and its other parts."""
     message = work.message(place)
     edit = work.edit(place)
     homes = {stray.home for stray, _ in moved}
@@ -220,13 +219,13 @@ def _move(work: Worklist, found: Found, place: int, moved: list[tuple[Stray, Par
         _arrive(work, found, stray, Message(TOOL, detached((part,))), work.about[place])
 
 
-def _arrive(work: Worklist, found: Found, stray: Stray, message: Message, about: int) -> None:
+def _arrive(work: Worklist, found: Matches, stray: Stray, message: Message, about: int) -> None:
     assert stray.home is not None
     work.edit(found.turns[stray.home].end).after.append((message, about))
 
 
 def _fix_leftovers(work: Worklist, turn: Turn) -> None:
-    """Tool messages without results that follow no call: what they hold stays readable."""
+    """Keep tool messages without results that follow no call readable."""
     for place in turn.rest:
         shape = work.shapes[place]
         if shape.role != TOOL or (shape.results and not _lost_all_results(work, place)):

@@ -19,10 +19,10 @@ from chainviz.core.chain.reasoning import (
 )
 from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.contract import Style
+from chainviz.core.formats.vendors.deepseek import PROVIDER as DEEPSEEK
 from chainviz.core.operations.repair.fixes import DROP_SIGNED, Proposal
 from chainviz.core.operations.repair.passes.items import without_encrypted
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.providers.deepseek import PROVIDER as DEEPSEEK
 
 UNSIGNABLE = "This chain's format cannot store a call's signature: convert the chain to Gemini, and sign its calls there."
 
@@ -100,7 +100,8 @@ def fix_missing_reasoning(work: Worklist) -> None:
 
 
 def fix_unsigned_calls(work: Worklist) -> None:
-    """Of the last section; only on demand, since no API but Gemini 3 looks for signatures on calls."""
+    """Sign unsigned calls of the last section. Only on demand, since Gemini 3 is the only API that checks signatures on
+    calls."""
     if not work.options.asks_for("sign-calls"):
         return
     start = len(work.shapes) - len(work.tree.sections[-1]) if work.tree.sections else 0

@@ -1,2 +1,4 @@
-"""Who writes a summary: `contract` (what a writer is asked and gives back), `prompt`, and the writers that need no network:
-`manual` and `extractive`. Writers that talk to a model are in `chainviz.llm`."""
+"""Writers of summaries: `contract` (request, result, and summaries by hand), `prompt`, `context_window`, and
+`extractive`, which
+needs no network. Writers that talk to a model are in `chainviz.llm`.
+"""

@@ -1,6 +1,8 @@
-"""Requests that a model's context window can hold: one that is too large is split, and the summaries of its parts are joined.
+"""Fit requests into a model's context window: one that is too large is split, and the summaries of its parts are
+joined.
 
-Tokens are estimated from bytes, so a part of the window stays free. Messages are kept whole where they fit; a longer one is
+Tokens are estimated from bytes, so a part of the window stays free. Messages are kept whole if they fit; a longer one
+is
 cut inside its texts.
 """
 
@@ -9,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from chainviz.core.chain.messages import Message, Part, Text, ToolCall, ToolResult, byte_size
+from chainviz.core.chain.messages import HUMAN, Message, Part, Text, ToolCall, ToolResult, byte_size
+from chainviz.core.operations.summarize.plan import Piece, Plan
 from chainviz.core.operations.summarize.writers.contract import SummaryRequest
 from chainviz.core.operations.summarize.writers.prompt import instructions, prompt_body
-from chainviz.core.usage.estimate import BYTES_PER_TOKEN
+from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
+from chainviz.core.usage.recorded import TokenUsage
 
 FILLED = 0.8
 """Of the window: the rest is for errors of the estimate."""
@@ -30,7 +34,7 @@ def prompt_room(window: int, target: int) -> int:
 
 
 def split_request(request: SummaryRequest, window: int) -> tuple[SummaryRequest, ...]:
-    """Returns the request alone where it fits, or where `window` is 0."""
+    """Split a request into parts that fit. Returns the request alone if it fits, or if `window` is 0."""
     room = prompt_room(window, request.target_bytes) if window else 0
     if not room or byte_size(request.prompt) <= room:
         return (request,)
@@ -117,3 +121,35 @@ def _cut(part: Part, characters: int) -> Iterator[Part]:
 
 def _stretches(text: str, characters: int) -> list[str]:
     return [text[start : start + characters] for start in range(0, len(text), characters)] or [text]
+
+
+TAGS = 60
+"""Bytes around a message in a prompt."""
+
+
+def estimated_usage(plan: Plan, window: int) -> TokenUsage:
+    """Estimate calls and tokens of all pieces; `window` is the model's in tokens, 0 if it is not known."""
+    total = TokenUsage()
+    for piece in plan.pieces:
+        total += _of_piece(plan, piece, window)
+    return total
+
+
+def _of_piece(plan: Plan, piece: Piece, window: int) -> TokenUsage:
+    first, last = piece.first.section, piece.last.section
+    sections = plan.chain.tree.sections[first - 1 : last]
+    humans = 0
+    if piece.rule != "qa-human":
+        humans = sum(message.size for section in sections for message in section.header if message.role == HUMAN)
+    pairs = [pair for section in sections for pair in section.body]
+    if piece.first.pair is not None and piece.last.pair is not None:
+        pairs = pairs[piece.first.pair - 1 : piece.last.pair]
+    folded = piece.size + TAGS * sum((pair.ai is not None) + len(pair.rest) for pair in pairs)
+    beside = len(instructions(1, piece.target)) + humans
+    calls = 1
+    if window:
+        room = prompt_room(window, piece.target)
+        if folded + beside > room:
+            beside = len(instructions(1, piece.target)) + min(humans, room // CONTEXT)
+            calls = -(-folded // max(1_000, room - beside))
+    return TokenUsage(calls, estimated_tokens(folded + calls * beside), 0, 0, estimated_tokens(piece.target))

@@ -1,9 +1,9 @@
-"""What writes a summary: what it is asked, what it gives back, how it fails. Knows no writer and no network."""
+"""The contract of a summary writer: its request, its result and its errors. Knows no writer and no network."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from chainviz.core.chain.messages import Message
@@ -49,7 +49,7 @@ class SummaryRequest:
         return f"<instructions>{self.instructions}{self.hint}</instructions>\n\n{self.prompt_body}"
 
     def with_hint(self, hint: str) -> SummaryRequest:
-        """The same request, with a wish of the person who asks again."""
+        """Return the request with a hint from the person who asks again."""
         wish = guarded(hint.strip())
         return replace(self, hint=f"\n\nThe person who asked adds: {wish}\n") if wish else self
 
@@ -74,11 +74,11 @@ def _never() -> bool:
 class Writer(Protocol):
     @property
     def name(self) -> str:
-        """As the command line and stored drafts spell it; never renamed."""
+        """The name in the command line and in stored drafts; never renamed."""
 
     @property
     def label(self) -> str:
-        """As a person reads it; says plainly whether a model is at work."""
+        """The name that people read; it says plainly whether a model is at work."""
 
     def write(
         self,
@@ -87,15 +87,36 @@ class Writer(Protocol):
         cancelled: Callable[[], bool] = _never,
         progress: Callable[[float, str], None] = _unheard,
     ) -> str | Summary:
-        """The summary; WriterError where there is none, also when `cancelled` says so on the way."""
+        """Write the summary. Raises WriterError if there is none, or if `cancelled` returns True meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """Instead of a text: this piece stays as it is, because a person said so or because no writer could."""
+class Unchanged:
+    """A writer's answer for a piece that keeps its original text, with the reason: a person chose that, or no writer
+    succeeded."""
 
     reason: str
 
 
-WriteSummaries = Callable[[Sequence[SummaryRequest]], Mapping[str, str | Left]]
+WriteSummaries = Callable[[Sequence[SummaryRequest]], Mapping[str, str | Unchanged]]
 """Has several pieces written, one after the other or at the same time; returns a text or a reason for each key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manual:
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """By the key of the piece."""
+    name: str = field(default="manual", init=False)
+    label: str = field(default="written by hand", init=False)
+
+    def write(
+        self,
+        request: SummaryRequest,
+        *,
+        cancelled: Callable[[], bool] = lambda: False,
+        progress: Callable[[float, str], None] = lambda done, text: None,
+    ) -> str:
+        text = self.texts.get(request.key, "")
+        if not text.strip():
+            raise WriterError("This summary is still empty.")
+        return text

@@ -1,7 +1,8 @@
-"""The prompt of seed 1: what was said, as tagged text, under instructions. Knows no chain and no model.
+"""The prompt of a summary: the messages as tagged text, under instructions. Knows no chain and no model.
 
-The reference copies content as it is, so that a message can close its own tag and speak as the prompt. `guarded` keeps
-that from happening with the least change: only what looks like one of the prompt's own tags is altered.
+The reference copies content unchanged, so that a message can close its own tag and speak as the prompt. `guarded`
+prevents
+that with the least change: only what looks like one of the prompt's own tags is altered.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def guarded(text: str) -> str:
 
 
 def _guarded_name(text: str) -> str:
-    """The same for what stands between the quotation marks of a tag."""
+    """Make a text safe between the quotation marks of a tag."""
     return " ".join(guarded(text).split()).replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -44,7 +45,7 @@ def _as_it_is(text: str) -> str:
 
 
 def prompt_body(humans: Iterable[Message], messages: Iterable[Message], *, exact: bool = False) -> str:
-    """Human messages as tasks, then the others. `exact` copies content as it is, as the reference does."""
+    """Return human messages as tasks, then the others. `exact` copies content unchanged, as the reference does."""
     spelling = _Spelling(_as_it_is, _as_it_is, _as_it_is) if exact else _Spelling(guarded, _guarded_name, _guarded_url)
     asked = list(humans)
     tasks = [spelling.task(i, message) for i, message in enumerate(asked) if message.role == HUMAN]

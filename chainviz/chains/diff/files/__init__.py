@@ -1,1 +1,0 @@
-"""The third view of a comparison: whole files, line by line."""

@@ -1,0 +1,256 @@
+"""The actions of a chain in one table: the explorer's menus and the command palette are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.secrets.export_scan import purge_address
+from chainviz.chains.verdicts import provider_of, verdicts_by_provider
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.counts import count_text
+from chainviz.core.formats import WRITTEN, get_format, read_only
+from chainviz.core.formats.vendors import get_provider
+from chainviz.core.lost import Lost, describe_lost, lost_on_resume
+from chainviz.core.operations import OPERATIONS
+from chainviz.core.operations.contract import Operation
+from chainviz.core.operations.repair.goal import resume_errors
+from chainviz.core.providers.check import Verdict
+from chainviz.core.providers.contract import Provider
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.codec import unpack
+from chainviz.store.derived import DerivedKind
+from chainviz.store.outline.edition import RULES_EDITION
+from chainviz.store.outline.measures import unpack_charts
+from chainviz.web.formatting.numbers import byte_text, token_text
+from chainviz.web.http import url_or_nothing
+
+RESUME_ERRORS = DerivedKind("resume-errors", 1)
+LOST_ON_RESUME = DerivedKind("lost-on-resume", 1)
+MOST_READ = 20_000_000
+"""Bytes of a session that is read for its verdict; of a longer one all messages count."""
+GROUPS = {"fix": "Fix", "shorten": "Shorten", "clean": "Clean", "export": "Convert and export", "review": "Review"}
+OTHER_GROUP = "shorten"
+"""The menu of an operation that this table does not name."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The content, and what the actions on it depend on."""
+
+    subject: Subject
+
+    @cached_property
+    def provider(self) -> Provider:
+        """The provider that the chain's next call goes to."""
+        chain = self.subject.chain
+        if self.subject.is_head and chain.provider and chain.rules == RULES_EDITION:
+            return get_provider(chain.provider)
+        return provider_of(self.subject.stored)
+
+    @cached_property
+    def _all_verdicts(self) -> dict[Provider, Verdict]:
+        return verdicts_by_provider(unpack(self.subject.outline.verdicts))
+
+    @cached_property
+    def verdicts(self) -> dict[Provider, Verdict]:
+        """The verdict of each provider. In an agent's session, the chain's own provider judges only what is still sent."""
+        own = self.provider
+        if not self.is_session or not self._all_verdicts[own].errors:
+            return self._all_verdicts
+        return {**self._all_verdicts, own: replace(self._all_verdicts[own], errors=self._resume_errors(own))}
+
+    @property
+    def is_session(self) -> bool:
+        """Whether an agent wrote the file and resumes it: of its messages not all are sent with the next call."""
+        return self.subject.snapshot.format in self.provider.sessions
+
+    @property
+    def unsent_problems(self) -> int:
+        """Errors of the own provider in messages that the agent no longer sends."""
+        if not self.is_session:
+            return 0
+        return self._all_verdicts[self.provider].errors - self.problems
+
+    @cached_property
+    def lost(self) -> list[str]:
+        """Return what the agent does not send again of this chain when it resumes the session, a sentence each."""
+        snapshot = self.subject.snapshot
+        if not self.is_session or snapshot.size > MOST_READ:
+            return []
+        rows = LOST_ON_RESUME.get(snapshot, lambda: _lost_messages(self.subject.stored))
+        return [describe_lost(Lost(*row)) for row in rows]
+
+    def _resume_errors(self, provider: Provider) -> int:
+        chain = self.subject.stored
+        if self.subject.snapshot.size > MOST_READ:
+            return self._all_verdicts[provider].errors
+        found = RESUME_ERRORS.get(self.subject.snapshot, lambda: count_resume_errors(chain, provider), provider.name)
+        return int(found)
+
+    @property
+    def structure_problems(self) -> int:
+        return self.subject.outline.errors + self.subject.outline.warnings
+
+    @cached_property
+    def problems(self) -> int:
+        """Errors of the own provider."""
+        return self.verdicts[self.provider].errors
+
+    @property
+    def is_read_only(self) -> bool:
+        return bool(read_only(self.subject.snapshot.format))
+
+    def change_url(self, name: str, *args: object) -> str:
+        return "" if self.is_read_only else self.subject.change_url(name, *args)
+
+
+def count_resume_errors(chain: StoredChain, provider: Provider) -> int:
+    messages = MemoryChain(tuple(chain.slice(0, len(chain))), chain.format, chain.surroundings)
+    return len(resume_errors(provider, messages))
+
+
+def _lost_messages(chain: StoredChain) -> list[Lost]:
+    return list(lost_on_resume(get_format(chain.format), list(chain.slice(0, len(chain)))))
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One line of a menu or of the palette."""
+
+    name: str
+    group: str
+    label: str
+    icon: str
+    url: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    name: str
+    group: str
+    icon: str
+    label: Callable[[Situation], str]
+    url: Callable[[Situation], str]
+    """Returns "" where the action cannot be done or the person may not."""
+    hint: Callable[[Situation], str] = field(default=lambda situation: "")
+
+
+def _operation_url(name: str) -> Callable[[Situation], str]:
+    return lambda situation: situation.change_url("drafts:operation", name)
+
+
+def _convert_url(situation: Situation) -> str:
+    return situation.subject.change_url("drafts:operation", "convert")
+
+
+def _repair_label(situation: Situation) -> str:
+    if situation.is_session:
+        return "Repair all messages"
+    return f"Repair {count_text(situation.problems, 'problem')}" if situation.problems else "Repair"
+
+
+def _repair_hint(situation: Situation) -> str:
+    if situation.is_session:
+        return "also those that the agent no longer sends"
+    name = situation.provider.speaker
+    return f"so that {name} accepts the next call" if situation.problems else f"{name} has nothing to refuse"
+
+
+def _repair_url(situation: Situation) -> str:
+    """In a session without further problems, to fix the session is all there is to repair."""
+    is_offered = not situation.is_session or situation.unsent_problems or situation.structure_problems
+    return situation.change_url("drafts:operation", "repair") if is_offered else ""
+
+
+def _session_url(situation: Situation) -> str:
+    chain = situation.subject.chain
+    is_offered = bool(situation.structure_problems or situation.problems) or situation.is_session or hasattr(chain, "local_file")
+    return url_or_nothing("fix_session", chain.pk) if is_offered and situation.subject.version is not None else ""
+
+
+def _results_hint(situation: Situation) -> str:
+    tools = unpack_charts(situation.subject.outline.charts).tools.values()
+    results, size = (sum(tool[place] for tool in tools) for place in (2, 3))
+    return f"{count_text(results, 'result')}, {byte_text(size)} of {byte_text(situation.subject.snapshot.size)}"
+
+
+def _state_url(situation: Situation) -> str:
+    url = url_or_nothing("drafts:state", situation.subject.chain.pk)
+    return f"{url}?{situation.subject.edit_query}" if url else ""
+
+
+def _purge_url(situation: Situation) -> str:
+    return purge_address(situation.subject) if situation.subject.version is not None else ""
+
+
+def _review_url(name: str) -> Callable[[Situation], str]:
+    def url(situation: Situation) -> str:
+        subject = situation.subject
+        found = url_or_nothing(f"review:{name}", subject.chain.pk) if subject.version is not None else ""
+        return f"{found}?v={subject.version}" if found and name == "review" and not subject.is_head else found
+
+    return url
+
+
+def _words(text: str) -> Callable[[Situation], str]:
+    return lambda situation: text
+
+
+ENTRIES = (
+    Entry("fix-session", "fix", "fix-file", _words("Fix the session file"), _session_url,
+          _words("write the repair back, then resume the session")),
+    Entry("repair", "fix", "repaired", _repair_label, _repair_url, _repair_hint),
+    Entry("recipe", "fix", "recipe", _words("Run a recipe"), lambda situation: situation.change_url("drafts:recipe"),
+          _words("steps you saved, one after another")),
+    Entry("redact", "shorten", "redacted", _words("Redact tool results"), _operation_url("redact"), _results_hint),
+    Entry("summarize", "shorten", "summary", _words("Summarize sections"), _operation_url("summarize"),
+          lambda situation: count_text(situation.subject.snapshot.sections, "section")),
+    Entry("compact", "shorten", "compact", _words("Compact to the window"), _operation_url("compact"),
+          lambda situation: f"{token_text(situation.subject.snapshot.size)} tokens (estimate)"),
+    Entry("state", "shorten", "state", _words("What the next call sends"), _state_url, _words("kept and sent, message by message")),
+    Entry("mask", "clean", "mask", _words("Mask secrets"), _operation_url("mask"), _words("keys, tokens, names and addresses")),
+    Entry("purge", "clean", "purge", _words("Purge values"), _purge_url, _words("remove for good, from every version")),
+    Entry("export", "export", "export", _words("Download, copy or share"), lambda situation: f"{situation.subject.base_url}export",
+          _words("file, page, Markdown, fine-tuning")),
+    Entry("convert", "export", "convert", _words("Convert"), _convert_url,
+          _words(f"to one of {len(WRITTEN)} formats, losses shown first")),
+    Entry("results", "export", "tool", _words("Tool results"), lambda situation: f"{situation.subject.base_url}observations",
+          _words("read, filter and convert them")),
+    Entry("review", "review", "review", _words("Review"), _review_url("review")),
+    Entry("threads", "review", "comment", _words("Threads"), _review_url("threads")),
+    Entry("labels", "review", "tag", _words("Labels"), _review_url("labels")),
+)  # fmt: skip
+NAMED = frozenset(entry.name for entry in ENTRIES) | {"edit", "observations"}
+"""Operations with an entry of their own, and those that begin elsewhere: at a node, and on the page of tool results."""
+
+
+def _other(operation: Operation[Any]) -> Entry:
+    name = operation.name
+    return Entry(name, OTHER_GROUP, operation.badge.icon, _words(operation.label), _operation_url(name))
+
+
+def actions_of(situation: Situation) -> Iterator[Action]:
+    """Yield the actions that the person can take, in the order of the menus."""
+    entries = (*ENTRIES, *(_other(operation) for operation in OPERATIONS if operation.name not in NAMED))
+    for group in GROUPS:
+        for entry in entries:
+            url = entry.url(situation) if entry.group == group else ""
+            if url:
+                yield Action(entry.name, group, entry.label(situation), entry.icon, url, entry.hint(situation))
+
+
+def main_action(situation: Situation, actions: tuple[Action, ...]) -> Action | None:
+    """Return the next step for this content: to fix its problems; if it has none, or cannot be changed, to export or
+    convert it."""
+    by_name = {action.name: action for action in actions}
+    fix = by_name.get("fix-session" if situation.is_session else "repair") or by_name.get("repair")
+    if situation.problems and fix is not None:
+        return Action("repair", "fix", f"Fix {count_text(situation.problems, 'problem')}", "repaired", fix.url)
+    if situation.is_read_only and "convert" in by_name:
+        return Action("convert", "export", "Convert", "convert", by_name["convert"].url)
+    return Action("export", "export", "Export", "export", by_name["export"].url) if "export" in by_name else None

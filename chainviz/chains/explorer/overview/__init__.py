@@ -1,1 +1,0 @@
-"""What the explorer says and draws about the whole chain."""

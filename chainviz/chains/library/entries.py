@@ -1,0 +1,149 @@
+"""Chains and sessions as one list: counted, summed, sorted and cut into pages together, although they are rows of two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, Sum, Value, When, Window
+from django.db.models.functions import Coalesce, RowNumber
+from django.utils import timezone
+
+from chainviz.chains.folders.scan import RUNNING
+from chainviz.chains.library.columns import BY_NAME, Column
+from chainviz.chains.models import Chain
+from chainviz.sessions_index.models import SessionQuerySet
+
+CHAIN, SESSION = 0, 1
+PER_GROUP = 14
+"""Rows of a project that are shown before somebody asks for its older ones."""
+HEALTH = Case(
+    When(health="refused", then=3),
+    When(secrets__gt=0, then=2),
+    When(health__in=["part", "failed"], then=1),
+    When(health="accepted", then=0),
+    default=None,
+    output_field=IntegerField(),
+)
+"""Of a session: the worst first when it falls."""
+HEALTH_OF_CHAIN = Case(When(health="refused", then=3), When(health="part", then=1), default=0, output_field=IntegerField())
+PROJECT_OF_CHAIN = Coalesce("project", Value(""))
+
+
+_SUMMED = ("count", "messages", "tokens", "cost", "duration", "unrecorded", "refused", "running")
+
+
+class Key(NamedTuple):
+    kind: int
+    pk: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums of a filter, or of a project."""
+
+    count: int = 0
+    messages: int = 0
+    tokens: int = 0
+    cost: int = 0
+    duration: int = 0
+    unrecorded: int = 0
+    """Of them record no tokens; they are not in the sums."""
+    refused: int = 0
+    running: int = 0
+    """Sessions that have just changed."""
+    newest: datetime | None = None
+
+    def __add__(self, other: Totals) -> Totals:
+        newest = max(filter(None, (self.newest, other.newest)), default=None)
+        return Totals(**{name: getattr(self, name) + getattr(other, name) for name in _SUMMED}, newest=newest)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Chains and sessions that fit a filter."""
+
+    chains: QuerySet[Chain]
+    sessions: SessionQuerySet
+
+    def count(self) -> int:
+        return self.chains.count() + self.sessions.count()
+
+    def totals(self) -> Totals:
+        return Totals(**_sums(self.chains.aggregate(**_totals()))) + Totals(**_sums(self.sessions.aggregate(**_totals(is_live=True))))
+
+    def by_project(self) -> dict[str, Totals]:
+        """Totals of each project, the one with the newest row first."""
+        found = dict[str, Totals]()
+        sessions: Any = self.sessions.order_by().values(at=F("project")).annotate(**_totals(is_live=True))
+        chains: Any = self.chains.order_by().values(at=F("project")).annotate(**_totals())
+        for each in (*sessions, *chains):
+            project = each.pop("at") or ""
+            found[project] = found.get(project, Totals()) + Totals(**_sums(each))
+        return dict(sorted(found.items(), key=lambda item: item[1].newest or timezone.now(), reverse=True))
+
+    def keys(self, order: str, start: int, stop: int) -> list[Key]:
+        """One page in the order of a column, with a minus for a falling one."""
+        column, is_falling = BY_NAME[order.removeprefix("-")], order.startswith("-")
+        first = F("first").desc(nulls_last=True) if is_falling else F("first").asc(nulls_last=True)
+        parts = [self._sortable(CHAIN, column), self._sortable(SESSION, column)]
+        both = parts[0].union(parts[1], all=True).order_by(first, "-second", "-pk")
+        return [Key(kind, pk) for kind, pk, *_ in both[start:stop]]
+
+    def newest_of(self, projects: Sequence[str]) -> dict[str, list[Key]]:
+        """The first rows of some projects, by time."""
+        found: dict[str, list[tuple[datetime, Key]]] = {project: [] for project in projects}
+        sessions = _ranked(self.sessions.filter(project__in=projects).annotate(at=F("project")))
+        named = Q(project__in=projects) | (Q(project=None) if "" in projects else Q())
+        chains = _ranked(self.chains.filter(named).annotate(at=PROJECT_OF_CHAIN))
+        for kind, rows in ((SESSION, sessions), (CHAIN, chains)):
+            for project, pk, changed in rows:
+                found[project].append((changed, Key(kind, pk)))
+        return {project: [key for _, key in sorted(rows, reverse=True)[:PER_GROUP]] for project, rows in found.items()}
+
+    def _sortable(self, kind: int, column: Column) -> Any:
+        rows: Any = self.chains if kind == CHAIN else self.sessions
+        return (
+            rows.order_by()
+            .annotate(kind=Value(kind), first=sort_expression(column, is_session=kind == SESSION), second=F("changed_at"))
+            .values_list("kind", "pk", "first", "second")
+        )
+
+
+def sort_expression(column: Column, *, is_session: bool) -> Any:
+    if column.name == "health":
+        return HEALTH if is_session else HEALTH_OF_CHAIN
+    if not is_session:
+        return F(column.fields[0])
+    if column.session_field:
+        return F(column.session_field)
+    field: Any = Chain._meta.get_field(column.fields[0])
+    return Value(None, output_field=type(field)())
+
+
+def _totals(*, is_live: bool = False) -> dict[str, Any]:
+    running = Q(changed_at__gte=timezone.now() - timedelta(seconds=RUNNING)) if is_live else Q(pk=None)
+    return {
+        "count": Count("pk"),
+        "total_messages": Sum("messages", default=0),
+        "total_tokens": Sum("tokens", default=0),
+        "total_cost": Sum("cost", default=0),
+        "total_duration": Sum("duration", default=0),
+        "unrecorded": Count("pk", filter=Q(tokens=None)),
+        "refused": Count("pk", filter=Q(health="refused")),
+        "running": Count("pk", filter=running),
+        "newest": Max("changed_at"),
+    }
+
+
+def _sums(row: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix("total_"): value for name, value in row.items()}
+
+
+def _ranked(rows: Any) -> Any:
+    rank = Window(RowNumber(), partition_by=F("at"), order_by=F("changed_at").desc())
+    return rows.order_by().annotate(rank=rank).filter(rank__lte=PER_GROUP).values_list("at", "pk", "changed_at")
+
+

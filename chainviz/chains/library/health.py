@@ -1,0 +1,29 @@
+"""The one column for what is wrong with a row: the worst wins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chainviz.core.counts import count_text
+
+
+@dataclass(frozen=True, slots=True)
+class HealthView:
+    state: str
+    icon: str
+    text: str
+
+
+def health_view(health: str, problems: int, secrets: int, *, is_read: bool = True) -> HealthView:
+    """`problems`: for which its own API would refuse the next request."""
+    if health == "refused":
+        return HealthView("problem", "problem", count_text(problems, "problem"))
+    if secrets:
+        return HealthView("secret", "shield", count_text(secrets, "secret"))
+    if health == "accepted":
+        return HealthView("ok", "ok", "accepted")
+    if health == "failed":
+        return HealthView("quiet", "failed", "cannot be read")
+    if health == "part":
+        return HealthView("quiet", "info", "not fully checked")
+    return HealthView("quiet", "clock", "not read yet" if not is_read else "not checked")

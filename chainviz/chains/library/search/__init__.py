@@ -1,1 +1,0 @@
-"""Search in the contents of all chains of the library."""

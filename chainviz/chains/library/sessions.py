@@ -1,0 +1,186 @@
+"""The sessions of the index in the library: which ones a filter asks for. A session with which something was done is shown as its
+chain instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import reduce
+from typing import Any, TypeVar
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from chainviz.accounts.models import Membership
+from chainviz.chains.folders.scan import RUNNING
+from chainviz.chains.library.agents import AgentView, agent_of_format, agent_view, formats_of_agent
+from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
+from chainviz.chains.models import Chain, ChainQuerySet, WorkingCopy
+from chainviz.chains.working_copies.kept import unused
+from chainviz.sessions_index.models import (
+    Session,
+    SessionDay,
+    SessionError,
+    SessionQuerySet,
+    SessionRepeat,
+    SessionTool,
+)
+
+Days = TypeVar("Days", bound=QuerySet[Any])
+OF_SESSIONS = ("only_secrets", "only_sessions", "ending", "error", "repeated", "first_day", "last_day")
+"""Fields of a filter that only sessions of the index, and chains made of them, can fit."""
+
+HEALTH_WORDS = {
+    "refused": "needs fixing", "secrets": "secrets found", "part": "not fully checked", "accepted": "accepted", "failed": "cannot be read",
+    "unread": "not read yet",
+}  # fmt: skip
+"""Values of the filter `health`: each row has the first one that is true of it, as its column shows."""
+ENDING_WORDS = {"finished": "finished", "interrupted": "interrupted", "api-error": "stopped by an API error", "unrecorded": "not recorded"}
+"""Values of the filter `ending`."""
+_STATE_OF_VERDICT = {"rejected": "refused", "accepted": "accepted", "unchecked": "part"}
+
+
+@dataclass(frozen=True)
+class Library:
+    """All that a person sees in the library."""
+
+    chains: ChainQuerySet
+    """Chains that are kept."""
+    sessions: SessionQuerySet
+    """Sessions that are not shown as a chain."""
+    copies: ChainQuerySet
+    """Chains of these sessions, as far as they were opened."""
+
+
+def library_of(member: Membership) -> Library:
+    chains = Chain.objects.visible_to(member).in_library()
+    copies = WorkingCopy.objects.filter(Exists(Chain.objects.visible_to(member).filter(pk=OuterRef("chain"))))
+    hidden = [copy.pk for copy in unused(copies).only("pk")]
+    shown = copies.exclude(pk__in=hidden).exclude(session=None)
+    sessions = indexed_sessions(member).exclude(pk__in=shown.values("session"))
+    return Library(chains.exclude(pk__in=hidden), sessions, chains.filter(pk__in=hidden))
+
+
+def indexed_sessions(member: Membership) -> SessionQuerySet:
+    """Sessions as rows of their own or as kept chains. A file of a folder that cannot be read is none."""
+    return Session.objects.visible_to(member).exclude(agent="", health=Session.Health.FAILED)
+
+
+def agents_in(library: Library) -> list[AgentView]:
+    """Agents that can be filtered by, by name."""
+    formats = library.chains.order_by().values_list("format", flat=True).distinct()
+    names = {*library.sessions.order_by().values_list("agent", flat=True).distinct(), *map(agent_of_format, formats)}
+    return sorted(filter(None, map(agent_view, names)), key=lambda agent: agent.label.lower())
+
+
+def fitting_sessions(sessions: SessionQuerySet, wanted: Filter, copies: ChainQuerySet) -> SessionQuerySet:
+    """`copies`: their chains that fit the words of the filter by their content."""
+    if wanted.only_drafts or wanted.label:
+        return sessions.none()
+    at_least, at_most = bytes_of(wanted.larger), bytes_of(wanted.smaller)
+    since, until = day_of(wanted.since), end_of(wanted.until)
+    conditions = (
+        (wanted.only_problems, Q(structure_problems__gt=0)),
+        (wanted.is_running, Q(changed_at__gte=timezone.now() - timedelta(seconds=RUNNING))),
+        (wanted.agent, Q(agent=wanted.agent) | Q(agent="", format__in=formats_of_agent(wanted.agent))),
+        (wanted.health, health_of_sessions(wanted.health)),
+        (wanted.format, Q(format=wanted.format)),
+        (wanted.model, Q(model=wanted.model) | Q(pk__in=in_days(SessionDay.objects.filter(model=wanted.model), wanted).values("session"))),
+        (wanted.problem, Q(pk__in=_breaking(wanted.problem).values("pk"))),
+        (wanted.verdict, _judged(wanted.verdict)),
+        (wanted.folder, in_project(wanted.folder)),
+        (at_least is not None, Q(size__gte=at_least or 0)),
+        (at_most is not None, Q(size__lte=at_most or 0)),
+        (since, Q(changed_at__gte=since)),
+        (until, Q(changed_at__lt=until)),
+    )
+    found = sessions.filter(recorded(wanted), *(condition for is_asked, condition in conditions if is_asked))
+    return found.filter(_words(wanted) | Q(copies__chain__in=copies.values("pk"))) if wanted.terms else found
+
+
+def recorded(wanted: Filter) -> Q:
+    """The part of a filter that only the index of sessions knows."""
+    tools = SessionTool.objects.filter(name=wanted.tool) if wanted.tool else SessionTool.objects.all()
+    conditions = (
+        (wanted.only_errors, Q(pk__in=in_days(tools.filter(errors__gt=0), wanted).values("session"))),
+        (wanted.tool and not wanted.repeated, Q(pk__in=in_days(tools, wanted).values("session"))),
+        (wanted.only_secrets, Q(secrets__gt=0)),
+        (wanted.ending, Q(ending="" if wanted.ending == "unrecorded" else wanted.ending)),
+        (wanted.error, Q(pk__in=SessionError.objects.filter(text=wanted.error).values("session"))),
+        (wanted.repeated, Q(pk__in=_repeats(wanted).values("session"))),
+        (wanted.first_day or wanted.last_day, _active(wanted)),
+    )
+    return reduce(Q.__and__, (condition for is_asked, condition in conditions if is_asked), Q())
+
+
+def in_days(rows: Days, wanted: Filter) -> Days:
+    """Select the rows of a table by day that are in the days of the filter."""
+    first, last = day_of(wanted.first_day), day_of(wanted.last_day)
+    rows = rows.filter(day__gte=first.date()) if first else rows
+    return rows.filter(day__lte=last.date()) if last else rows
+
+
+def _active(wanted: Filter) -> Q:
+    """Select sessions of the chosen days; a session that records no time belongs to the day of its last change."""
+    first, end = day_of(wanted.first_day), end_of(wanted.last_day)
+    changed = Q(began_at=None) & (Q(changed_at__gte=first) if first else Q()) & (Q(changed_at__lt=end) if end else Q())
+    return changed | Q(pk__in=in_days(SessionDay.objects.exclude(day=None), wanted).values("session"))
+
+
+def _repeats(wanted: Filter) -> QuerySet[SessionRepeat]:
+    rows = SessionRepeat.objects.all()
+    rows = rows.filter(tool=wanted.tool) if wanted.tool else rows
+    return rows if wanted.repeated == "1" else rows.filter(arguments=wanted.repeated)
+
+
+def chains_of_sessions(wanted: Filter) -> Q:
+    """Chains of sessions that fit the part of a filter which only the index knows."""
+    is_asked = any(getattr(wanted, name) for name in OF_SESSIONS)
+    return Q(working_copy__session__in=Session.objects.filter(recorded(wanted))) if is_asked else Q()
+
+
+HAS_SECRETS = Q(version=1, working_copy__session__secrets__gt=0)
+"""A chain that is still as its session."""
+
+
+def health_of_chains(health: str) -> Q:
+    if health == "secrets":
+        return HAS_SECRETS & ~Q(health=Session.Health.REFUSED)
+    if health in (Session.Health.PART, Session.Health.ACCEPTED):
+        return Q(health=health) & ~HAS_SECRETS
+    return Q(health=None if health == "unread" else health)
+
+
+def health_of_sessions(health: str) -> Q:
+    if health == "secrets":
+        return Q(secrets__gt=0) & ~Q(health=Session.Health.REFUSED)
+    if health in (Session.Health.PART, Session.Health.ACCEPTED):
+        return Q(health=health, secrets=0)
+    return Q(health="" if health == "unread" else health)
+
+
+def in_project(folder: str) -> Q:
+    """In a working folder, or in one below it."""
+    root = folder.rstrip("/")
+    return Q(project=folder) | Q(project=root) | Q(project__startswith=f"{root}/")
+
+
+def _words(wanted: Filter) -> Q:
+    """By title, project and path: the content of a session is not searched before it is opened."""
+    found = Q()
+    for term in wanted.terms:
+        named = Q(title__icontains=term.text) | Q(project__icontains=term.text) | Q(path__icontains=term.text)
+        found &= ~named if term.is_excluded else named
+    return found
+
+
+def _breaking(problem: str) -> SessionQuerySet:
+    provider, _, rule = problem.rpartition(":")
+    found = Session.objects.filter(problem_rows__rule=rule)
+    return found.filter(provider=provider) if provider else found
+
+
+def _judged(verdict: str) -> Q:
+    """Only a session's own API has judged it."""
+    provider, _, state = verdict.partition(":")
+    return Q(provider=provider, health=_STATE_OF_VERDICT.get(state, "-"))

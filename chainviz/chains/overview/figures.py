@@ -1,0 +1,195 @@
+"""Sums over the index of sessions: what the cards of the overview show. Only what sessions record is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from django.db.models import Count, F, FloatField, Min, Q, QuerySet, Sum
+from django.db.models.functions import Cast, Coalesce
+
+from chainviz.accounts.models import Membership
+from chainviz.chains.library.listing import all_fitting_sessions
+from chainviz.chains.library.sessions import in_days
+from chainviz.chains.overview.choice import Choice
+from chainviz.sessions_index.models import (
+    Session,
+    SessionDay,
+    SessionError,
+    SessionProblem,
+    SessionQuerySet,
+    SessionRepeat,
+    SessionTool,
+)
+
+LISTED = 6
+"""Rows of a card."""
+FEWEST_CALLS = 10
+"""A tool that was called less often has no share of errors."""
+NEAR = 0.7
+"""Share of a context window from which a session is near to it."""
+MOST_NAMES = 300
+"""Projects and models that are offered to choose."""
+NAMES = ("agent", "project", "model")
+BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    sessions: int = 0
+    cost: int = 0
+    """In millionths of a dollar."""
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    duration: int = 0
+    """Milliseconds."""
+    refused: int = 0
+    secrets: int = 0
+    unread: int = 0
+    """Sessions that are not read yet."""
+    without_usage: int = 0
+    without_price: int = 0
+    """Sessions with tokens of a model that has no list price."""
+    health: dict[str, int] = field(default_factory=dict)
+    """Sessions by health; those that are accepted and have secrets as `secrets`."""
+    endings: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DayValues:
+    cost: dict[tuple[date, str], int]
+    """By day and series, in millionths of a dollar."""
+    tokens: dict[tuple[date, str], int]
+    sums: dict[str, int]
+    """Sums of `cost`, `input`, `cached` and `output` over all days."""
+
+
+def sessions_of(member: Membership, choice: Choice) -> SessionQuerySet:
+    return all_fitting_sessions(choice.filter, member)
+
+
+def sessions_of_all_days(member: Membership, choice: Choice) -> SessionQuerySet:
+    """Return the same sessions without asking for days: for tables that are asked by day anyway, which is quicker."""
+    return all_fitting_sessions(replace(choice.filter, first_day="", last_day=""), member)
+
+
+def totals(sessions: SessionQuerySet) -> Totals:
+    sums = sessions.aggregate(
+        sessions=Count("pk"),
+        duration=Sum("duration", default=0),
+        refused=Count("pk", filter=Q(health=Session.Health.REFUSED)),
+        secrets_in=Count("pk", filter=Q(secrets__gt=0)),
+        unread=Count("pk", filter=Q(health=Session.Health.UNREAD)),
+        without_usage=Count("pk", filter=Q(tokens=None) & ~Q(health=Session.Health.UNREAD)),
+        without_price=Count("pk", filter=Q(cost=None, tokens__gt=0)),
+    )
+    sums["secrets"] = sums.pop("secrets_in")
+    groups = sessions.values("health", "ending").annotate(number=Count("pk"), with_secrets=Count("pk", filter=Q(secrets__gt=0)))
+    health, endings = dict[str, int](), dict[str, int]()
+    for row in groups.order_by():
+        secret = row["with_secrets"] if row["health"] != Session.Health.REFUSED else 0
+        shown = row["health"] or "unread"
+        health[shown] = health.get(shown, 0) + row["number"] - secret
+        health["secrets"] = health.get("secrets", 0) + secret
+        ending = row["ending"] or "unrecorded"
+        endings[ending] = endings.get(ending, 0) + row["number"]
+    return Totals(**sums, health=health, endings=endings)
+
+
+def day_values(sessions: SessionQuerySet, choice: Choice) -> DayValues:
+    """Return cost and tokens by day and by what the charts are stacked by."""
+    names = {"model": "model", "agent": "session__agent", "project": "session__project"}
+    rows = days_of(sessions, choice).values("day", name=F(names[choice.by])).order_by()
+    sums = rows.annotate(
+        money=Coalesce(Sum("cost"), 0), into=Sum("input"), cache=Sum("cached"), out=Sum("output")
+    )
+    found = DayValues({}, {}, dict.fromkeys(("cost", "input", "cached", "output"), 0))
+    for row in sums:
+        for name, value in (("cost", row["money"]), ("input", row["into"]), ("cached", row["cache"]), ("output", row["out"])):
+            found.sums[name] += value
+        if row["day"] is not None:
+            key = (row["day"], row["name"] or "not recorded")
+            found.cost[key] = found.cost.get(key, 0) + row["money"]
+            found.tokens[key] = found.tokens.get(key, 0) + row["into"] + row["out"]
+    return found
+
+
+def days_of(sessions: SessionQuerySet, choice: Choice) -> QuerySet[SessionDay]:
+    found = SessionDay.objects.filter(session__in=sessions)
+    return in_days(found.filter(model=choice.filter.model) if choice.filter.model else found, choice.filter)
+
+
+def first_day(sessions: SessionQuerySet, choice: Choice) -> date:
+    """Return the first day of the charts."""
+    return choice.begins or days_of(sessions, choice).aggregate(first=Min("day"))["first"] or choice.ends
+
+
+def sums_of(sessions: SessionQuerySet, choice: Choice) -> dict[str, int]:
+    """Return cost and tokens in all days of the choice, as `DayValues.sums`."""
+    sums = days_of(sessions, choice).aggregate(
+        money=Sum("cost", default=0), into=Sum("input", default=0), cache=Sum("cached", default=0), out=Sum("output", default=0)
+    )
+    return {"cost": sums["money"], "input": sums["into"], "cached": sums["cache"], "output": sums["out"]}
+
+
+def problems(sessions: SessionQuerySet) -> list[dict[str, Any]]:
+    """Return the rules that refused sessions break, and how many sessions break each."""
+    rows = SessionProblem.objects.filter(session__in=sessions.refused())
+    found = rows.values("rule").annotate(number=Count("session"), first=Min("text")).order_by("-number", "rule")
+    return [dict(row) for row in found]
+
+
+def tools(sessions: SessionQuerySet, choice: Choice) -> list[dict[str, Any]]:
+    """Return all tools with their calls, errors and bytes of results."""
+    rows = in_days(SessionTool.objects.filter(session__in=sessions), choice.filter)
+    found = rows.values("name").annotate(number=Sum("calls"), faults=Sum("errors"), size=Sum("bytes"))
+    return [dict(row) for row in found.order_by("-size", "name")]
+
+
+def tools_by_errors(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return tools that were called often enough, the one with the largest share of errors first."""
+    often = [row for row in found if row["number"] >= FEWEST_CALLS and row["faults"]]
+    return sorted(often, key=lambda row: -row["faults"] / row["number"])[:LISTED]
+
+
+def errors(sessions: SessionQuerySet) -> list[dict[str, Any]]:
+    """Return equal error texts across sessions, the one in most sessions first."""
+    rows = SessionError.objects.filter(session__in=sessions).values("text")
+    found = rows.annotate(
+        number=Sum("count"), sessions=Count("session", distinct=True), tools=Count("tool", distinct=True), tool=Min("tool")
+    )
+    return [dict(row) for row in found.order_by("-sessions", "-number", "text")[:LISTED]]
+
+
+def repeats(sessions: SessionQuerySet) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Return calls that were made again with the same result, those with most bytes first, and how many there are in all."""
+    rows = SessionRepeat.objects.filter(session__in=sessions)
+    found = rows.values("tool", "arguments").annotate(
+        number=Sum("count"), size=Sum("bytes"), sessions=Count("session", distinct=True)
+    )
+    whole = rows.aggregate(number=Sum("count", default=0), size=Sum("bytes", default=0))
+    listed = [{**row, "tokens": row["size"] // BYTES_PER_TOKEN} for row in found.order_by("-size", "-number")[:LISTED]]
+    return listed, {**whole, "tokens": whole["size"] // BYTES_PER_TOKEN}
+
+
+def near_window(sessions: SessionQuerySet) -> list[Session]:
+    near = sessions.filter(window__gt=0, context__gte=F("window") * NEAR)
+    share = Cast(F("context"), FloatField()) / Cast(F("window"), FloatField())
+    return list(near.annotate(share=share).order_by("-share")[:LISTED])
+
+
+def most_expensive(sessions: SessionQuerySet) -> list[Session]:
+    return list(sessions.filter(cost__gt=0).order_by("-cost")[:LISTED])
+
+
+def names_of(member: Membership) -> dict[str, list[str]]:
+    """Return the agents, projects and models that can be chosen."""
+    rows = list(Session.objects.visible_to(member).values_list("agent", "project", "model").distinct().order_by())
+    columns = zip(*rows, strict=True) if rows else [(), (), ()]
+    found = {name: sorted(set(column) - {""}, key=str.casefold) for name, column in zip(NAMES, columns, strict=True)}
+    return {name: values[:MOST_NAMES] for name, values in found.items()}
+
+

@@ -1,1 +1,0 @@
-"""What the commands read and print: `files`, `option_values`, `check_reports`."""

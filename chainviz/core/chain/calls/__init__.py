@@ -1,1 +1,0 @@
-"""Tool calls: their ids (`tool_ids`), their arguments (`arguments`), and which have results (`matching`)."""

@@ -1,0 +1,159 @@
+"""Values in the JSON of a unit: reading members that may be anything, and spelling a changed value as its neighbours are
+spelled.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from chainviz.core.chain.messages import Binary, Image, Message, Part, Reasoning, Text, Thinking, ToolCall
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.units import Pointer
+
+
+def matched(old: Sequence[Part], new: Sequence[Part]) -> list[int | None]:
+    """For each new part the index of the old part it is, or None.
+
+    Parts of another message may bring the same origins (a merge): an equal part has the first claim.
+    """
+    claims: list[int | None] = [None] * len(new)
+    taken: set[int] = set()
+    for strict in (True, False):
+        for place, part in enumerate(new):
+            origin = part.origin
+            if claims[place] is not None or not 0 <= origin < len(old) or origin in taken:
+                continue
+            if (part == old[origin]) if strict else type(part) is type(old[origin]):
+                claims[place] = origin
+                taken.add(origin)
+    return claims
+
+
+_FIRST = re.compile(r'\{(\s*\n\s*)"')
+_LAST = re.compile(r"(\s*\n\s*)\}$")
+
+
+class Speller:
+    """Spells new JSON in the manner of the text around it."""
+
+    def __init__(self, near: str, ascii_only: bool) -> None:
+        self.ascii_only = ascii_only and near.isascii()
+        self.compact = bool(near) and '": ' not in near[:4096]
+        self._first, self._last = _FIRST.match(near), _LAST.search(near[-200:])
+
+    def quote(self, text: str) -> str:
+        return json_edit.quote(text, self.ascii_only)
+
+    def dump(self, value: object) -> str:
+        return json_edit.dump(value, self.ascii_only, self.compact)
+
+    def object(self, members: dict[str, str]) -> str:
+        """An object of members whose values are JSON text already."""
+        colon, comma = (":", ",") if self.compact else (": ", ", ")
+        return "{" + comma.join(self.quote(key) + colon + text for key, text in members.items()) + "}"
+
+    def unit(self, members: dict[str, str]) -> str:
+        """A whole message: where its neighbour has its members on lines of their own, so has this."""
+        if not (self._first and self._last):
+            return self.object(members)
+        colon = ":" if self.compact else ": "
+        lines = [self._first[1] + self.quote(key) + colon + text for key, text in members.items()]
+        return "{" + ",".join(lines) + self._last[1] + "}"
+
+    def list(self, items: Sequence[str]) -> str:
+        return "[" + ("," if self.compact else ", ").join(items) + "]"
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text, strict=True)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def is_object(text: str) -> bool:
+    return text.lstrip()[:1] == "{" and is_json(text)
+
+
+def string_or_raw(item: dict[str, Any], text: str, place: Pointer, key: str) -> str:
+    """Return the string under a key of the object at `place`; of another value, its JSON as the source spells it."""
+    value = item.get(key)
+    if value is None:
+        return ""
+    return value if type(value) is str else json_edit.raw_at(text, (*place, key)) or ""
+
+
+def decode_base64(text: str) -> bytes | None:
+    """Decode base64. Return None for a text that would not be written the same again."""
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (ValueError, binascii.Error):
+        return None
+    return content if encode_base64(content) == text else None
+
+
+def encode_base64(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
+
+
+def data_url(mime: str, content: bytes) -> str:
+    return f"data:{mime};base64,{encode_base64(content)}"
+
+
+def split_data_url(url: str) -> tuple[str, str] | None:
+    """Media type and base64 text of a data: URL."""
+    head, comma, content = url.partition(",")
+    if comma and head.startswith("data:") and head.endswith(";base64"):
+        return head[len("data:") : -len(";base64")], content
+    return None
+
+
+def reasoning_of(message: Message) -> list[Reasoning]:
+    """All reasoning of a message, in order, wherever it hangs."""
+    found: list[Reasoning] = []
+    for part in message.parts:
+        if isinstance(part, Thinking):
+            found.append(Reasoning(part.content, part.signature))
+        elif isinstance(part, Text | ToolCall) and part.reasoning is not None and not part.reasoning.is_empty:
+            found.append(part.reasoning)
+    return found
+
+
+def image_of(part: Image | Binary) -> Image:
+    return part if isinstance(part, Image) else Image(data_url(part.mime, part.content))
+
+
+def text_or_json(value: object, unit: str, at: Pointer) -> str:
+    """A leaf that holds a text or any JSON: the text, or the JSON as the unit spells it; "" where it is absent."""
+    return value if isinstance(value, str) else json_edit.raw_at(unit, at) or ""
+
+
+def spelled_like_before(text: str, before: str, speller: Speller) -> str:
+    """The new text of such a leaf: JSON where the leaf held JSON and `text` is JSON, else a string."""
+    was_json = bool(before) and not before.startswith('"')
+    return text if was_json and is_json(text) and not text.lstrip().startswith('"') else speller.quote(text)
+
+
+def input_text(arguments: str, speller: Speller) -> str:
+    """Return the JSON of a call's arguments for an API that takes any value; text that is not JSON goes under `_raw`."""
+    if is_json(arguments):
+        return arguments
+    return speller.object({"_raw": speller.quote(arguments)}) if arguments.strip() else "{}"
+
+
+def string_of(value: Any, key: str, default: str = "") -> str:
+    """The string that an object holds under a key; `default` where there is no object, no such member or no string."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else default
+
+
+def objects_of(value: Any, key: str) -> list[dict[str, Any]]:
+    """The objects in the list that an object holds under a key."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

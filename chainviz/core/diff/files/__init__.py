@@ -1,1 +1,0 @@
-"""Compares two whole files, line by line."""

@@ -1,0 +1,214 @@
+"""Files compressed with gzip (RFC 1952) or Zstandard (RFC 8878), such as Codex's `rollout-….jsonl.zst`, and Inspect's `.eval`
+archives."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import re
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from chainviz.core.errors import DocumentError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MAX_DECOMPRESSED = 1_000_000_000
+"""Bytes that come out of a file where its caller names no limit: that of uploads, unless a server changes it."""
+CHUNK = 1 << 18
+_HELD = 1 << 24
+_ENDINGS = re.compile(r"(?<=[^/])\.(?:gz|zstd?)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    label: str
+    magic: re.Pattern[bytes]
+    reader: Callable[[IO[bytes]], gzip.GzipFile | zstd.ZstdFile]
+    compress: Callable[[bytes], bytes]
+
+
+COMPRESSIONS = (
+    Compression("gzip", re.compile(rb"\x1f\x8b\x08"), lambda file: gzip.GzipFile(fileobj=file, mode="rb"), partial(gzip.compress, mtime=0)),
+    # a Zstandard file may begin with a skippable frame, as pzstd writes it
+    Compression("Zstandard", re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), zstd.ZstdFile, zstd.compress),
+)
+
+
+def compression_of(head: bytes) -> Compression | None:
+    """Returns how the file that begins with these bytes is compressed; None for any other file."""
+    return next((each for each in COMPRESSIONS if each.magic.match(head)), None)
+
+
+def plain_name(name: str) -> str:
+    """Returns the name of the file inside: `rollout.jsonl` for `rollout.jsonl.zst`."""
+    return _ENDINGS.sub("", name)
+
+
+def decompressed_file(file: IO[bytes], compression: Compression, most: int = MAX_DECOMPRESSED) -> IO[bytes]:
+    """Decompresses a file into a temporary one.
+
+    Raises DocumentError where the file is cut off or damaged, or holds more than `most` bytes.
+    """
+    text: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_HELD)  # noqa: SIM115
+    try:
+        for chunk in _chunks(file, compression):
+            if text.tell() + len(chunk) > most:
+                raise DocumentError(
+                    f"The {compression.label} file decompresses to more than {most / 1e6:,.0f} MB; "
+                    "decompress it and take out the part that you need."
+                )
+            text.write(chunk)
+    except BaseException:
+        text.close()
+        raise
+    return text
+
+
+def decompressed(content: bytes, compression: Compression) -> bytes:
+    """Return the content of a compressed file. Raises the errors of `decompressed_file`."""
+    with decompressed_file(io.BytesIO(content), compression) as text:
+        text.seek(0)
+        return text.read()
+
+
+def beginning(path: Path, size: int) -> bytes:
+    """Return the first `size` bytes of a file, decompressed if it is compressed, up to damage.
+    Raises OSError.
+    """
+    found = bytearray()
+    with path.open("rb") as file, suppress(DocumentError):
+        head = file.read(size)
+        compression = compression_of(head)
+        if compression is None:
+            return head
+        for chunk in _chunks(file, compression):
+            found += chunk
+            if len(found) >= size:
+                break
+    return bytes(found[:size])
+
+
+def holds_more(path: Path, size: int) -> bool:
+    """Return whether the content of a file, decompressed if it is compressed, is larger than `size` bytes. Raises OSError."""
+    return len(beginning(path, size + 1)) > size
+
+
+def _chunks(file: IO[bytes], compression: Compression) -> Iterator[bytes]:
+    file.seek(0)
+    try:
+        reader = compression.reader(file)
+        while chunk := reader.read(CHUNK):
+            yield chunk
+    except EOFError:
+        raise DocumentError(f"The {compression.label} file is cut off; get the whole file.") from None
+    except (zstd.ZstdError, zlib.error, gzip.BadGzipFile) as error:
+        reason = str(error)[:120].rstrip(".")
+        raise DocumentError(f"The {compression.label} file cannot be decompressed ({reason}); get an undamaged copy.") from None
+
+
+# Inspect's `.eval` archives: a ZIP of JSON documents, read as one JSON text. {"archive": "<the ZIP in base64>",
+# "names": [...], "samples": [<samples/*.json>], "members": [<the others>]} The text holds each document byte for
+# byte, so a sample is exported as its member was; the ZIP is kept beside them because no library compresses them to
+# the same bytes again. Members may be deflated or Zstandard-compressed (inspect_ai `_util/zipfile.py`).
+
+
+if sys.version_info >= (3, 14):
+    import zipfile
+
+    from compression.zstd import ZstdError
+else:
+    from backports.zstd import ZstdError, zipfile
+
+EVAL = "inspect-eval"
+"""The encoding of a source that was an archive."""
+MAGIC = b"PK\x03\x04"
+MARK = b'{"archive": "'
+"""Before the ZIP, which ends with the next quotation mark."""
+MAX_UNPACKED = 1 << 30
+"""Bytes of all documents together; more is refused, as ZIP bombs are."""
+_CHUNK = 3 << 18
+"""A multiple of 3, so that the base64 of pieces is that of the whole."""
+_LOG = frozenset(("header.json", "_journal/start.json"))
+"""One of these tells an eval log from other archives."""
+
+
+def unpacked(file: IO[bytes]) -> IO[bytes] | None:
+    """Return the text of an archive, in a temporary file; None for a ZIP that is not an eval log.
+    Raises DocumentError if the archive is damaged or too large.
+    """
+    with _archive_errors():
+        try:
+            archive = zipfile.ZipFile(file)
+        except zipfile.BadZipFile:
+            return None
+        if not is_eval_log(archive.namelist()):
+            return None
+        return _written(file, archive)
+
+
+def is_eval_log(names: Iterable[str]) -> bool:
+    return not _LOG.isdisjoint(names)
+
+
+def repacked(archive: IO[bytes], documents: Iterable[tuple[str, Iterator[bytes]]]) -> None:
+    """Writes a new archive of the documents, deflated, which every version of Inspect reads."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, chunks in documents:
+            with new.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
+                member.writelines(chunks)
+
+
+def _written(file: IO[bytes], archive: zipfile.ZipFile) -> IO[bytes]:
+    names = [name for name in archive.namelist() if not name.endswith("/")]
+    if strange := [name for name in names if not name.endswith(".json")]:
+        raise DocumentError(f"This eval log holds “{strange[0][:60]}”, which is not a JSON document; unpack it and upload a sample.")
+    samples = [name for name in names if name.startswith("samples/")]
+    members = [name for name in names if not name.startswith("samples/")]
+    text: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_HELD)  # noqa: SIM115
+    text.write(MARK)
+    file.seek(0)
+    while chunk := file.read(_CHUNK):
+        text.write(base64.b64encode(chunk))
+    text.write(b'",\n"names": ' + json.dumps([*samples, *members]).encode() + b',\n"samples": [')
+    left = _write_all(text, archive, samples, MAX_UNPACKED)
+    text.write(b'],\n"members": [')
+    _write_all(text, archive, members, left)
+    text.write(b"]}\n")
+    return text
+
+
+def _write_all(text: IO[bytes], archive: zipfile.ZipFile, names: Iterable[str], room: int) -> int:
+    """Writes the documents one after another; returns how many more bytes there is room for."""
+    separator = b"\n"
+    for name in names:
+        text.write(separator)
+        with archive.open(name) as member:
+            while chunk := member.read(_CHUNK):
+                room -= len(chunk)
+                if room < 0:
+                    raise DocumentError(f"The archive unpacks to more than {MAX_UNPACKED >> 30} GB; upload its samples one by one.")
+                text.write(chunk)
+        separator = b",\n"
+    return room
+
+
+@contextmanager
+def _archive_errors() -> Iterator[None]:
+    """What the decompressors raise for damaged archives, as a sentence."""
+    try:
+        yield
+    except (zipfile.BadZipFile, ZstdError, zlib.error, EOFError, ValueError, KeyError, RuntimeError, OSError) as error:
+        raise DocumentError(f"The archive is damaged: {str(error)[:120] or type(error).__name__}.") from None

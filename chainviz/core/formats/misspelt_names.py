@@ -1,0 +1,89 @@
+"""Fields with misspelt names: nearly the name of a field that the format reads, which the same object lacks.
+
+Such a field may hold what a message should show, so the chain counts as not fully read. The names are those that the code of the
+format mentions: a new format has its own without a list.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Container, Iterator
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from chainviz.core.formats.contract import Format
+
+ALIKE = 0.8
+"""How much a short misspelt name is like the right one; of a longer one, two letters differ. Its length differs by one at most."""
+_CORE = Path(__file__).parent.parent
+_PACKAGE = "chainviz.core."
+_QUOTED = re.compile(r"""["']([A-Za-z_$][\w.$-]*)["']""")
+ANY_NAMES = re.compile(
+    r"(?i:.*(arguments|args|input|output|parameters|schema|properties))$|functions|response|response_format|"
+    "structuredContent|extra"
+)
+"""Fields whose value is an object with names of somebody else, such as the arguments of a call."""
+TELLING = frozenset(("type", "role", "id", "from", "kind", "uuid", "parentId", "parentUuid", "parent_id", "messageId", "author", "origin"))
+"""Fields that say what a record is and belongs to. Other fields that no message shows may have any name."""
+
+
+def misspelt_names(value: Any, format: Format, known: Container[str]) -> Iterator[str]:
+    """Yield the misspelt names in a decoded value. Fields with names in `known` are neither judged nor searched."""
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, dict):
+            yield from (name for name in each if name not in known and _is_misspelt(name, each, format, known))
+            stack += [inner for name, inner in each.items() if name not in known and not ANY_NAMES.match(name)]
+        elif isinstance(each, list):
+            stack += each
+
+
+def _is_misspelt(name: str, holder: dict[str, Any], format: Format, known: Container[str]) -> bool:
+    if not holder[name] or (isinstance(holder[name], int | float) and holder[name] is not True):
+        return False
+    close = _right_names(name, type(format))
+    return bool(close) and not any(right in holder for right in close) and any(right not in known or right in TELLING for right in close)
+
+
+@lru_cache(maxsize=4096)
+def _right_names(name: str, format: type[Format]) -> tuple[str, ...]:
+    """Return what a name may be meant to be; () for one that some format reads. Of a name with dots the last part counts, too."""
+    head, dot, last = name.rpartition(".")
+    if len(name) < 2 or {_letters(name), _letters(last)} & _all_letters():
+        return ()
+    ends = [f"{head}.{right}" for right in _close(last, format)] if dot else []
+    return (*_close(name, format), *ends)
+
+
+def _close(name: str, format: type[Format]) -> list[str]:
+    close = get_close_matches(name, _names_of(format), n=5, cutoff=max(ALIKE, 1 - 2 / len(name)))
+    return [right for right in close if abs(len(right) - len(name)) < 2]
+
+
+def _letters(name: str) -> str:
+    """Return what the spellings of a name in different programs have in common, singular and plural included."""
+    return re.sub(r"[_-]", "", name).lower().removesuffix("s")
+
+
+@lru_cache(maxsize=1)
+def _all_letters() -> frozenset[str]:
+    files = (path for folder in ("formats", "dialects", "usage", "providers") for path in (_CORE / folder).rglob("*.py"))
+    return frozenset(_letters(name) for path in files for name in _names_in(path))
+
+
+@lru_cache(maxsize=256)
+def _names_of(format: type[Format]) -> frozenset[str]:
+    """The names in the modules of a format and in those that they import from."""
+    own = [sys.modules[each.__module__] for each in format.__mro__ if each.__module__.startswith(_PACKAGE)]
+    used = {getattr(value, "__module__", None) for module in own for value in vars(module).values()}
+    names = {module.__name__ for module in own} | {name for name in used if isinstance(name, str) and name.startswith(_PACKAGE)}
+    return frozenset(name for each in names if (file := sys.modules[each].__file__) for name in _names_in(Path(file)))
+
+
+@lru_cache(maxsize=512)
+def _names_in(path: Path) -> frozenset[str]:
+    return frozenset(_QUOTED.findall(path.read_text("utf-8")))

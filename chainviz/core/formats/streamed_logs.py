@@ -1,0 +1,70 @@
+"""Logs of requests in which an answer is a recorded stream: a list of chunks, or the text that was sent. Such a log is read with each
+answer as it would be if it had not been streamed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chainviz.core.documents.json.edit import replace_at
+from chainviz.core.documents.units import Pointer
+from chainviz.core.documents.wrapped.kinds import HOLDS_MESSAGES, STREAMED, Kind, in_members
+from chainviz.core.documents.wrapped.values import read_json
+from chainviz.core.formats.streams import Chunks
+
+_TOLD = re.compile(
+    r'"stream"\s*:\s*true|"\w+Stream"|streamGenerateContent|\[\s*\{\s*"candidates"|"message(?:_s|-s|S)tart"'
+    r'|"chat\.completion\.chunk\\?"|"response\.created\\?"|:\s*"(?:event|data): ?'
+)
+"""What tells at the ends of a log that its answers are streamed: the request asked for that, or the chunks are in sight."""
+ANSWERS = ("response", "body", "response_body", "output", "outputBodyJson", "text")
+"""Names under which logs of requests have the answer."""
+DEEPEST = 8
+"""Levels of a record that are looked at."""
+
+
+def streamed_logs(apis: Sequence[Chunks]) -> Kind:
+    def documents(text: str) -> Iterator[tuple[str, str]]:
+        """The document, or each of its lines, if any of them has a streamed answer."""
+        records = [text] if read_json(text) is not None else [line for line in text.splitlines() if line.strip()]
+        joined = [_with_answers(record, apis) for record in records]
+        for number, record in enumerate(joined if joined != records else (), 1):
+            if HOLDS_MESSAGES.search(record):
+                yield f"record {number}", record
+            else:
+                yield from ((f"record {number}, {where}", each) for where, each in in_members(record))
+
+    return STREAMED, lambda head: head.lstrip()[:1] == "{" and _TOLD.search(head) is not None, documents
+
+
+def _with_answers(record: str, apis: Sequence[Chunks]) -> str:
+    """A request that is a string has its answer beside it as one, too."""
+    text, is_plain = record, HOLDS_MESSAGES.search(record)
+    for pointer, joined in _answers(read_json(record), apis):
+        text = replace_at(text, pointer, joined if is_plain else json.dumps(joined))
+    return text
+
+
+def _answers(value: Any, apis: Sequence[Chunks], pointer: Pointer = ()) -> Iterator[tuple[Pointer, str]]:
+    joined = _joined(value, pointer[-1], apis) if pointer and _may_be_streamed(value) else ""
+    if joined:
+        yield pointer, joined
+    elif len(pointer) < DEEPEST and isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _answers(inner, apis, (*pointer, key))
+
+
+def _joined(value: Any, key: str | int, apis: Sequence[Chunks]) -> str:
+    """An answer that is nothing but a message is known by the name it is under."""
+    for chunks in apis:
+        if answer := chunks.answer(value):
+            return answer if chunks.answer_at or key in ANSWERS else f'{{"response": {answer}}}'
+    return ""
+
+
+def _may_be_streamed(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.lstrip().startswith(("data:", "event:"))
+    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)

@@ -1,0 +1,1 @@
+"""Google: generateContent and the Interactions API of Gemini."""

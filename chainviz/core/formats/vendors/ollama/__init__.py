@@ -1,0 +1,1 @@
+"""Ollama, and the chat templates of models that Ollama and vLLM run."""

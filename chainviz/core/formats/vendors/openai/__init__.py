@@ -1,0 +1,1 @@
+"""OpenAI: Chat Completions, Responses, threads of assistants and Realtime sessions."""

@@ -1,0 +1,258 @@
+"""The message shape that OpenAI's chat API began and dozens of programs speak with an accent: reading it.
+
+A place is the JSON pointer, inside the message, of the element a part was read from.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)  # fmt: skip
+from chainviz.core.dialects.content import read_result_content
+from chainviz.core.dialects.values import Speller, string_of
+from chainviz.core.documents.json.edit import Object, dump, raw_at
+from chainviz.core.documents.units import Pointer
+
+ROLES: dict[str, Role] = {
+    "system": SYSTEM, "developer": SYSTEM, "user": HUMAN, "assistant": AI, "model": AI, "tool": TOOL, "function": TOOL,
+    "_system_prompt": SYSTEM,
+}  # fmt: skip
+"""Kimi CLI names the system message of a session `_system_prompt`."""
+WORDS: dict[Role, str] = {SYSTEM: "system", HUMAN: "user", AI: "assistant", TOOL: "tool"}
+REASONING_KEYS = ("reasoning_content", "reasoning", "tool_plan")
+REASONING_COPIES = ("reasoning_content", "reasoning", "tool_plan", "reasoning_details", "reasoning_items", "thinking_blocks")
+_NOTES = ("stop_reason", "finish_reason", "stopReason")
+
+
+THINKING = {"thinking": "signature", "think": "encrypted"}
+"""The types of a content part that holds reasoning, each with the member of its signature. The text is under the type's name."""
+
+
+def role_of(value: dict[str, Any]) -> Role:
+    """The result of a tool the user ran is the user's: it answers no call of the model (tau2, dual control)."""
+    word: str = value["role"]
+    role = ROLES.get(word, word)
+    return HUMAN if role == TOOL and value.get("requestor") == "user" else role
+
+
+def is_result(value: dict[str, Any]) -> bool:
+    """Whether it holds the result of a call, be it the user's."""
+    return ROLES.get(value["role"]) == TOOL
+
+
+def label_of(value: dict[str, Any], role: Role) -> str:
+    word: str = value["role"]
+    return "" if WORDS.get(role) == word else word
+
+
+def note_of(value: dict[str, Any]) -> str:
+    for key in _NOTES:
+        if key in value and isinstance(value[key], str):
+            return str(value[key])
+    return ""
+
+
+def read_parts(role: Role, value: dict[str, Any], text: str) -> tuple[list[Part], list[Pointer]]:
+    """The parts of a message and the place of each."""
+    if is_result(value):
+        return [read_result(value, text)], [()]
+    parts: list[Part] = []
+    places: list[Pointer] = []
+    if role == AI:
+        for key in REASONING_KEYS:
+            reasoning = value.get(key)
+            if reasoning and type(reasoning) is str:
+                parts.append(Thinking(reasoning, origin=0))
+                places.append((key,))
+                break
+    content = value.get("content")
+    calls = value.get("tool_calls")
+    legacy = _legacy_call(value)
+    # beside calls an empty text says nothing; alone it is the message
+    if type(content) is str and (content or not (calls or legacy)):
+        parts.append(Text(content, origin=len(parts)))
+        places.append(("content",))
+    elif content is not None and type(content) is not str:
+        _read_content(content, text, parts, places)
+    refusal = value.get("refusal")
+    if refusal and type(refusal) is str:
+        parts.append(Text(refusal, origin=len(parts)))
+        places.append(("refusal",))
+    listed = [(item, ("tool_calls", index)) for index, item in enumerate(calls)] if type(calls) is list else []
+    alone = [(legacy, ("function_call",))] if type(legacy) is dict else []
+    for item, place in (*listed, *alone):
+        parts.append(_call(item, text, place, len(parts), role))
+        places.append(place)
+    return parts, places
+
+
+def _legacy_call(value: dict[str, Any]) -> Any:
+    """Some programs write a call without name and arguments for none."""
+    call = value.get("function_call")
+    return None if type(call) is dict and not call.get("name") and not call.get("arguments") else call
+
+
+def _read_content(content: Any, text: str, parts: list[Part], places: list[Pointer]) -> None:
+    if type(content) is not list:
+        parts.append(Opaque("content", raw_at(text, ("content",)) or "", origin=len(parts)))
+        places.append(("content",))
+        return
+    for index, item in enumerate(content):
+        place: Pointer = ("content", index)
+        parts.append(_content_part(item, text, place, len(parts)))
+        places.append(place)
+
+
+def _content_part(item: Any, text: str, place: Pointer, origin: int) -> Part:
+    if type(item) is str:
+        return Text(item, origin=origin)
+    if type(item) is dict:
+        kind = item.get("type")
+        if kind == "text" and type(item.get("text")) is str:
+            return Text(item["text"], origin=origin)
+        if kind == "image_url":
+            image = _image(item, origin)
+            if image is not None:
+                return image
+        if type(kind) is str and kind in THINKING and type(item.get(kind)) in (str, list):
+            return Thinking(_thinking(item[kind]), string_of(item, THINKING[kind]), origin=origin)
+        if type(kind) is str:
+            return Opaque(kind, raw_at(text, place) or "", origin=origin)
+    return Opaque("content", raw_at(text, place) or "", origin=origin)
+
+
+def _thinking(value: Any) -> str:
+    """Reasoning inside the content: a text, or a list of chunks (Mistral)."""
+    if type(value) is str:
+        return value
+    chunks = [chunk.get("text") for chunk in value if type(chunk) is dict]
+    return "\n\n".join(text for text in chunks if type(text) is str)
+
+
+def _image(item: dict[str, Any], origin: int = -1) -> Image | None:
+    image = item.get("image_url")
+    if type(image) is str:
+        return Image(image, origin=origin)
+    if type(image) is dict and type(image.get("url")) is str:
+        detail = image.get("detail")
+        return Image(image["url"], detail if type(detail) is str else "", origin=origin)
+    return None
+
+
+def _call(item: Any, text: str, place: Pointer, origin: int, role: Role) -> Part:
+    """Calls are the model's or, in tau2's dual control, the user's; what another role calls is carried."""
+    if type(item) is not dict or role not in (AI, HUMAN):
+        return Opaque("tool_call", raw_at(text, place) or "", origin=origin)
+    holder = call_holder(item)
+    inner = item
+    for step in holder:
+        inner = inner[step]
+    has_function = bool(holder) or type(item.get("function")) is str or "name" in item
+    name = item["function"] if type(item.get("function")) is str else inner.get("name")
+    name = name if type(name) is str else ""
+    key = arguments_key(holder)
+    arguments = inner.get(key)
+    if type(arguments) is not str:
+        arguments = (raw_at(text, (*place, *holder, key)) or "") if arguments is not None else ""
+    call_id = item.get("id")
+    kind = item.get("type")
+    return ToolCall(
+        call_id if type(call_id) is str else name,
+        name,
+        arguments,
+        kind if type(kind) is str else "function",
+        has_function,
+        origin=origin,
+    )
+
+
+def call_holder(item: dict[str, Any]) -> tuple[str, ...]:
+    """Return the pointer to the object with name and arguments in a call; () for the call itself."""
+    for key in ("function", "custom"):
+        if type(item.get(key)) is dict:
+            return (key,)
+    return ()
+
+
+def arguments_key(holder: tuple[str, ...]) -> str:
+    return "input" if holder == ("custom",) else "arguments"
+
+
+RESULT_IDS = ("tool_call_id", "id", "toolCallId")
+
+
+def result_id_key(value: dict[str, Any]) -> str:
+    """The member that names the call; "" where only the tool's name does."""
+    if value.get("role") == "function":
+        return ""
+    for key in RESULT_IDS:
+        if type(value.get(key)) is str:
+            return key
+    return "tool_call_ids" if value.get("tool_call_ids") and type(value["tool_call_ids"]) is list else ""
+
+
+def result_name_key(value: dict[str, Any]) -> str:
+    for key in ("name", "tool_name", "function"):
+        if type(value.get(key)) is str:
+            return key
+    return ""
+
+
+def read_result(value: dict[str, Any], text: str) -> ToolResult:
+    name_key = result_name_key(value)
+    name: str = value[name_key] if name_key else ""
+    key = result_id_key(value)
+    call_id = value[key] if key else name
+    if type(call_id) is list:
+        call_id = call_id[0]
+    content, media = read_result_content(value.get("content"), text, ("content",), read_element)
+    error = value.get("error")
+    return ToolResult(
+        call_id if type(call_id) is str else name,
+        name,
+        content,
+        bool(error) and error is not None,
+        media,
+        origin=0,
+    )
+
+
+def read_element(item: dict[str, Any]) -> str | Image | None:
+    """An element of a result's list; Cohere gives documents."""
+    if item.get("type") == "text" and type(item.get("text")) is str:
+        return str(item["text"])
+    document = item.get("document")
+    if item.get("type") == "document" and type(document) is dict and "data" in document:
+        return document["data"] if type(document["data"]) is str else dump(document["data"])
+    return _image(item) if item.get("type") == "image_url" else None
+
+
+def set_text(element: Object, text: str, speller: Speller) -> None:
+    """Changes the text of an element of a result's list."""
+    document = element.get("document")
+    if type(document) is dict and "data" in document:
+        holder = element.child("document")
+        assert isinstance(holder, Object)
+        holder.set("data", speller.quote(text))
+    else:
+        element.set("text", speller.quote(text))
+
+
+def read_message(value: dict[str, Any], text: str, source: tuple[Any, ...]) -> Message:
+    role = role_of(value)
+    parts, _ = read_parts(role, value, text)
+    return Message(role, tuple(parts), source=source, label=label_of(value, role), note=note_of(value))

@@ -1,1 +1,0 @@
-"""Anthropic's context editing settings as our options, and back."""

@@ -1,0 +1,263 @@
+"""What a summary would do, before anybody writes a word: the pieces to fold and why, what stays and why, the sizes, and the messages
+that replace a piece once its text is there."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import Literal
+
+from chainviz.core.chain.build import human
+from chainviz.core.chain.chain import Chain
+from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Shape, byte_size
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.tree import BodyPair, PairType, Section
+from chainviz.core.formats.contract import Format
+from chainviz.core.formats.stylist import written_size
+from chainviz.core.operations.summarize.options import SummarizeOptions
+from chainviz.core.operations.summarize.summary_pair import NewIds, carried_size, summary_pair
+from chainviz.core.operations.summarize.writers.contract import Case, SummaryRequest, Unchanged
+from chainviz.core.operations.summarize.writers.prompt import instructions, prompt_body
+
+Rule = Literal["section", "pair", "rotation", "qa", "qa-human"]
+"""An old section; a large pair of a last section; the oldest pairs of a last section; old sections joined; their questions."""
+
+STAGES: dict[Rule, int] = {"section": 0, "pair": 0, "rotation": 1, "qa": 2, "qa-human": 2}
+"""Whether a later stage is needed, and for what, depends on how long the texts of the earlier ones are."""
+
+
+Texts = Mapping[str, str | Unchanged]
+"""By the key of the piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a piece folds, with bodies."""
+
+    humans: tuple[Message, ...]
+    messages: tuple[Message, ...]
+    places: tuple[Path, ...]
+    """Where each of `messages` (for questions: of `humans`) stands in the chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Neighbouring nodes that one summary would replace."""
+
+    rule: Rule
+    first: Path
+    last: Path
+    """Pairs, or for joined sections the sections; the same path twice for a single one."""
+    reason: str
+    measure: int
+    limit: int
+    """What was measured against which setting: bytes, or a count of sections."""
+    size: int
+    """Bytes of what is folded."""
+    type: PairType
+    """Of the summary pair."""
+    target: int
+    """Bytes that the text should have."""
+    estimate: int
+    """Bytes of the replacement, estimated."""
+    read: Callable[[], Material] = field(repr=False, compare=False)
+    """Reads what is folded."""
+    after: int = -1
+    """Bytes of the replacement, once there is a text; -1 where there is none."""
+    left: str = ""
+    """Why the piece stays as it is although somebody was asked."""
+    continues: bool = False
+    """Its text goes on the summary of the piece before: together they were too long for one prompt."""
+    provisional: bool = False
+    """Depends on texts that are not written yet, and may look different then."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.rule}:{self.first}" if self.first == self.last else f"{self.rule}:{self.first}-{self.last}"
+
+    @property
+    def stage(self) -> int:
+        return STAGES[self.rule]
+
+    @property
+    def expected(self) -> int:
+        """Bytes of the replacement, as far as is known."""
+        if self.left:
+            return self.size
+        return self.after if self.after >= 0 else self.estimate
+
+
+@dataclass(frozen=True, slots=True)
+class UnchangedNodes:
+    """Neighbouring nodes that stay, and why."""
+
+    first: Path
+    last: Path
+    why: str
+    protected: bool = False
+    """Stays whatever the settings say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    chain: Chain
+    options: SummarizeOptions
+    pieces: tuple[Piece, ...]
+    """In the order of the chain."""
+    kept: tuple[UnchangedNodes, ...]
+    size_before: int
+    size_after: int
+    warnings: tuple[str, ...] = ()
+
+    def request(self, piece: Piece) -> SummaryRequest:
+        """Return the request that a writer would get; reads the bodies of this piece only."""
+        material = piece.read()
+        messages = () if piece.rule == "qa-human" else material.messages
+        case: Case = 3 if not messages else 1 if material.humans else 2
+        exact = self.options.preset == "pentagi"
+        body = prompt_body(material.humans, messages, exact=exact)
+        target = piece.target
+        if piece.rule in ("pair", "rotation") and piece.type is PairType.SUMMARIZATION:
+            target = max(1, min(target, piece.size - (piece.estimate - target) - carried_size(messages)))
+        said = instructions(case, target)
+        window = self.options.context_window
+        return SummaryRequest(piece.key, case, said, body, material.humans, messages, target, window=window, exact=exact)
+
+    def waiting(self, texts: Texts) -> tuple[Piece, ...]:
+        """The pieces to write now; empty when nothing is left to write. Plan again with each new text."""
+        unwritten = [piece for piece in self.pieces if piece.key not in texts and not piece.left]
+        stage = min((piece.stage for piece in unwritten), default=0)
+        return tuple(piece for piece in unwritten if piece.stage == stage)
+
+
+def target_bytes(size: int) -> int:
+    """Return the target size of a summary of so many bytes: short texts keep more of themselves."""
+    return min(size, 400 + size // 12, 4_000)
+
+
+def joined(kept: Sequence[UnchangedNodes]) -> tuple[UnchangedNodes, ...]:
+    """Neighbours that stay for the same reason, as one."""
+    result: list[UnchangedNodes] = []
+    for each in kept:
+        last = result[-1] if result else None
+        if (
+            last is not None
+            and (last.why, last.protected) == (each.why, each.protected)
+            and _follows(last.last, each.first)
+        ):
+            result[-1] = UnchangedNodes(last.first, each.last, each.why, each.protected)
+        else:
+            result.append(each)
+    return tuple(result)
+
+
+def _follows(path: Path, next: Path) -> bool:
+    if path.pair is None:
+        return next.pair is None and next.section == path.section + 1
+    return next.section == path.section and next.pair == path.pair + 1
+
+
+class Reader:
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate((len(section) for section in self.chain.tree.sections), initial=0))
+
+    def header(self, number: int) -> range:
+        start = self._starts[number - 1]
+        return range(start, start + len(self.chain.tree.sections[number - 1].header))
+
+    def sections(self, first: Path, last: Path) -> range:
+        return range(self._starts[first.section - 1], self._starts[last.section])
+
+    def span(self, first: Path, last: Path) -> range:
+        """Places of the messages of neighbouring pairs."""
+        assert first.pair is not None and last.pair is not None
+        body = self.chain.tree.sections[first.section - 1].body
+        start = self.header(first.section).stop + _count(body[: first.pair - 1])
+        return range(start, start + _count(body[first.pair - 1 : last.pair]))
+
+    def pairs(self, first: Path, last: Path) -> Material:
+        """Pairs, or all pairs of sections, with the human messages they answer."""
+        if first.pair is None:
+            return self._joined(first, last)
+        header, span = self.header(first.section), self.span(first, last)
+        messages = tuple(self.chain.slice(span.start, span.stop))
+        places = tuple(_places(self.chain.tree.sections[first.section - 1], first.section, first.pair, last.pair))
+        return Material(self._humans(header), messages, places)
+
+    def questions(self, first: Path, last: Path) -> Material:
+        """Return the messages of the person in these sections."""
+        material = self._joined(first, last)
+        places = tuple(
+            Path(number, 0, m)
+            for number in range(first.section, last.section + 1)
+            for m, message in enumerate(self.chain.tree.sections[number - 1].header)
+            if message.role == HUMAN
+        )
+        return Material(material.humans, (), places)
+
+    def _joined(self, first: Path, last: Path) -> Material:
+        span = self.sections(first, last)
+        everything = self.chain.slice(span.start, span.stop)
+        humans = tuple(message for message in everything if message.role == HUMAN)
+        messages = tuple(message for message in everything if message.role not in (SYSTEM, HUMAN))
+        places = tuple(
+            place
+            for number in range(first.section, last.section + 1)
+            for place in _places(self.chain.tree.sections[number - 1], number)
+        )
+        return Material(humans, messages, places)
+
+    def _humans(self, header: range) -> tuple[Message, ...]:
+        return tuple(message for message in self.chain.slice(header.start, header.stop) if message.role == HUMAN)
+
+
+def _count(body: tuple[BodyPair[Shape], ...]) -> int:
+    return sum(len(pair.rest) + (pair.ai is not None) for pair in body)
+
+
+def _places(section: Section[Shape], number: int, first: int = 1, last: int | None = None) -> Iterator[Path]:
+    for p, pair in enumerate(section.body[first - 1 : last], first):
+        ai = pair.ai is None  # m0 is reserved for the AI message even where there is none
+        for m in range(ai, ai + len(pair.messages)):
+            yield Path(number, p, int(m))
+
+
+BETWEEN_TEXTS = "\n\n"
+NOTHING_WRITTEN = "The summary is empty."
+
+
+def settled(piece: Piece, options: SummarizeOptions, texts: Texts, format: Format) -> Piece:
+    """Return the piece with the size of its written summary, or marked as unchanged; the same piece if there is no text yet."""
+    text = texts.get(piece.key)
+    if text is None:
+        return piece
+    if isinstance(text, Unchanged):
+        return replace(piece, left=text.reason)
+    if not text.strip():
+        return replace(piece, left=NOTHING_WRITTEN)
+    if piece.continues:
+        after = byte_size(BETWEEN_TEXTS + text)
+    else:
+        after = written_size(folded_into(piece, text, options, random.Random(0)), format)
+    if after > piece.size and not options.allow_growth:
+        return replace(piece, left=f"The summary would take {after:,} bytes in place of {piece.size:,}.")
+    return replace(piece, after=after)
+
+
+def folded_into(
+    piece: Piece, text: str, options: SummarizeOptions, source: random.Random, used: Container[str] = ()
+) -> tuple[Message, ...]:
+    """The messages that replace the piece."""
+    if piece.rule == "qa-human":
+        return (human(text),)
+    carried: Sequence[Message] = ()
+    if piece.rule in ("pair", "rotation") and piece.type is PairType.SUMMARIZATION:
+        carried = piece.read().messages
+    return summary_pair(text, piece.type, NewIds(options.template, source, used), carried=carried).messages

@@ -1,1 +1,0 @@
-"""What a summary would fold, before anybody writes a word (seed 1)."""

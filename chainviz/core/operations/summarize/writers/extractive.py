@@ -1,0 +1,294 @@
+"""Summarize without a model, in the words of the messages: requests, findings and answers. Deterministic."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chainviz.core.chain.messages import AI, Message, Part, Text, ToolCall, ToolResult, byte_size, text_of
+from chainviz.core.chain.tree import SUMMARIZATION_TOOL
+from chainviz.core.operations.summarize.facts import KINDS, Kind, error_lines, facts_of, leaves
+from chainviz.core.operations.summarize.summary_pair import PREFIX
+from chainviz.core.operations.summarize.writers.contract import SummaryRequest, WriterError
+from chainviz.core.operations.summarize.writers.ranking import ranked, sentences
+
+READ_OF_A_TEXT = 8_000
+"""Characters at each end of a long text that are read."""
+READ_IN_ALL = 1_000_000
+SHORTEST = 24
+"""Bytes of a line below which it says nothing."""
+WORTH_CUTTING = 100
+GIST = 80
+"""Characters of a tool's arguments."""
+_CUE = re.compile(
+    r"\b(?:decid|chose|chosen|because|fix|root cause|found|turns out|conclu|result|must|should|will|instead|created|updated|"
+    r"changed|added|removed|confirm|verif|pass|therefore|so that|next step|todo)",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"^(?:actually|maybe|perhaps|hmm|wait|or maybe|so maybe)\b|\b(?:I think|might be|not sure|let me|let's|let us|we should first)\b",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(r"[\w .#-]{1,30}: \S")
+"""How an entry of a list begins, such as `Cabin: economy`: without its list it says little."""
+_SUMMARY, _ANSWER, _RESULT = 1.6, 1.0, 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines under a heading, best first, and the part of the summary they may fill before others had their turn."""
+
+    heading: str
+    items: Sequence[str]
+    share: float
+    turn: int = 9
+    """Who is asked first when there is little room; the lower, the earlier."""
+    in_line: bool = False
+    """All in one line, as facts are."""
+    told: Mapping[str, int] = field(default_factory=dict)
+    """Where each item was said: those that fit appear in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extractive:
+    name: str = field(default="extractive", init=False)
+    label: str = field(default="extractive, no model", init=False)
+
+    def write(
+        self,
+        request: SummaryRequest,
+        *,
+        cancelled: Callable[[], bool] = lambda: False,
+        progress: Callable[[float, str], None] = lambda done, text: None,
+    ) -> str:
+        if cancelled():
+            raise WriterError("It was cancelled.")
+        messages = _shortened(request.messages)
+        humans = _shortened(request.humans)
+        blocks = _of_questions(humans) if request.case == 3 else _of_work(humans, messages)
+        progress(1.0, self.label)
+        return _filled(blocks, request.target_bytes) or _cut("(nothing but attachments)", request.target_bytes)
+
+
+def _shortened(messages: Iterable[Message]) -> list[Message]:
+    """Messages with the ends of their long texts only, and no more than can be read in time."""
+    found: list[Message] = []
+    room = READ_IN_ALL
+    for message in messages:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, Text):
+                parts.append(Text(_ends(part.text)))
+            elif isinstance(part, ToolResult):
+                parts.append(ToolResult(part.call_id, part.name, _ends(part.content), part.is_error))
+            elif isinstance(part, ToolCall):
+                parts.append(part)
+        short = Message(message.role, tuple(parts))
+        room -= short.size
+        if room < 0 and found:
+            break
+        found.append(short)
+    return found
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * READ_OF_A_TEXT else f"{text[:READ_OF_A_TEXT]}\n{text[-READ_OF_A_TEXT:]}"
+
+
+def _of_questions(humans: Sequence[Message]) -> list[Block]:
+    asked = [" ".join(text_of(message).split()) for message in humans]
+    return [Block("", [text for text in asked if text], 1.0)]
+
+
+def _of_work(humans: Sequence[Message], messages: Sequence[Message]) -> list[Block]:
+    answers = [text for message in messages if message.role == AI and (text := _spoken_text(message))]
+    last = " ".join(answers[-1].split()) if answers else ""
+    asked = [" ".join(text_of(message).split()) for message in humans[-1:]]
+    findings = _findings(messages, skip=answers[-1] if answers else "")
+    found = _facts(messages)
+    facts = [Block(_heading(kind), found[kind], 0.05, in_line=True) for kind in KINDS if kind not in ("error", "counter")]
+    return [
+        Block("Request", [text[:300] for text in asked if text], 0.1, turn=5),
+        Block("Findings and decisions", list(findings), 0.3, turn=2, told=findings),
+        Block("Tools", _tools(messages), 0.16, turn=4),
+        Block("Errors", _errors(messages), 0.14, turn=3),
+        *facts,
+        Block("Last answer", [last] if last else [], 0.2, turn=1),
+    ]
+
+
+def _heading(kind: Kind) -> str:
+    return KINDS[kind][0].upper() + KINDS[kind][1:]
+
+
+def _spoken_text(message: Message) -> str:
+    return text_of(message).removeprefix(PREFIX).strip()
+
+
+def _spoken(messages: Sequence[Message]) -> Iterator[tuple[str, float]]:
+    """Texts with the weight of who speaks."""
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                yield part.content, _SUMMARY if part.name == SUMMARIZATION_TOOL else _RESULT
+            elif isinstance(part, Text):
+                marked = part.text.startswith(PREFIX)
+                yield part.text.removeprefix(PREFIX), _SUMMARY if marked else _ANSWER
+
+
+def _findings(messages: Sequence[Message], skip: str) -> dict[str, int]:
+    """The best sentences, best first, each with its place among all."""
+    found: dict[str, float] = {}
+    for text, weight in _spoken(messages):
+        if text.strip() == skip and weight == _ANSWER:
+            continue
+        for sentence in sentences(_without_code(text)):
+            if weight == _RESULT and any(error_lines(sentence)):
+                continue  # told among the errors
+            found.setdefault(sentence, weight * _tone(sentence))
+    every = list(found)
+    # what was found out later tends to hold longer
+    weights = [weight * (0.8 + 0.4 * place / len(every)) for place, weight in enumerate(found.values())]
+    return {every[i]: i for i in ranked(every, weights, 24)}
+
+
+_NUMBERED = re.compile(r"[ \t]*(\d{1,7})(?:[ \t]*[|│→\t]|:(?!\d\d)|[ ]{2,}|-[ \t])|[\w./\\-]+[:-]\d{1,7}[:-](?! \S)")
+"""Begins a line of code with its number, as `cat -n`, `grep -n` and the viewers of agents print it."""
+
+
+def _without_code(text: str) -> str:
+    """Leave out numbered lines of code: the file itself says them better. `12: text` alone may be a sentence; it is code
+    beside line 11 or 13."""
+    lines = text.split("\n")
+    marks = [_NUMBERED.match(line) for line in lines]
+    numbers = [int(mark[1]) if mark and mark[1] else None for mark in marks]
+    kept = []
+    for at, (line, mark) in enumerate(zip(lines, marks, strict=True)):
+        number = numbers[at]
+        beside = [*numbers[max(0, at - 1) : at], *numbers[at + 1 : at + 2]]
+        is_code = mark is not None and (number is None or mark[0][-1] in "|│→\t" or number - 1 in beside or number + 1 in beside)
+        if not is_code:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _tone(sentence: str) -> float:
+    """Decisions and reasons say more than statements, statements more than guesses, questions, pleas and scraps."""
+    if sentence.endswith(("?", ":")) or "please" in sentence.casefold():
+        return 0.4
+    if len(sentence) < 60 and _ENTRY.match(sentence):
+        return 0.3
+    tone = 0.5 if _HEDGE.search(sentence) else 1.5 if _CUE.search(sentence) else 1.0
+    return tone * (1.0 if len(sentence) >= 40 else 0.7)
+
+
+def _tools(messages: Sequence[Message]) -> list[str]:
+    """Return a line for each tool with its number of calls and the gist of their arguments; the most used first."""
+    counts: Counter[str] = Counter()
+    gists: dict[str, list[str]] = {}
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolCall) and part.has_function and part.name != SUMMARIZATION_TOOL:
+                counts[part.name] += 1
+                gist = _gist(part)
+                known = gists.setdefault(part.name, [])
+                if gist and gist not in known:
+                    known.append(gist)
+    return [
+        f"{name or '(no name)'}{f' ×{count}' if count > 1 else ''}{': ' if gists[name] else ''}{'; '.join(_ends_of(gists[name]))}"
+        for name, count in counts.most_common()
+    ]
+
+
+def _ends_of(gists: Sequence[str]) -> Sequence[str]:
+    """Return the first and the last uses of a tool."""
+    return gists if len(gists) <= 3 else [gists[0], *gists[-2:]]
+
+
+def _gist(call: ToolCall) -> str:
+    texts = [" ".join(text.split()) for _, text in leaves(call.arguments)]
+    gist = ", ".join(text for text in texts if text)
+    return gist if len(gist) <= GIST else gist[: GIST - 1] + "…"
+
+
+def _errors(messages: Sequence[Message]) -> list[str]:
+    found: dict[str, None] = {}
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolResult) and part.name != SUMMARIZATION_TOOL:
+                if part.is_error and part.content.strip():
+                    found.setdefault(" ".join(part.content.split())[:200])
+                for fact in error_lines(part.content):
+                    found.setdefault(fact.text[:200])
+    return list(found)[-12:][::-1]
+
+
+def _facts(messages: Sequence[Message]) -> dict[Kind, list[str]]:
+    """Return for each kind all different facts, the most frequent first; facts in prose count more than those in
+    output.
+    Counters in output are mostly line numbers and are skipped; those in prose count as numbers.
+    """
+    counts: dict[Kind, Counter[str]] = {kind: Counter() for kind in KINDS}
+    for message in messages:
+        weight = 3 if message.role == AI else 1
+        for _, fact in facts_of(message):
+            if fact.kind != "counter":
+                counts[fact.kind][fact.text[:160]] += weight
+            elif weight > 1:
+                counts["number"][fact.text[:160]] += weight
+    return {kind: [text for text, _ in counter.most_common(60)] for kind, counter in counts.items()}
+
+
+def _filled(blocks: Sequence[Block], target: int) -> str:
+    """Return as much as fits: each block its share in turn, then the rest to blocks that have more to say."""
+    by_turn = sorted(blocks, key=lambda each: each.turn)
+    best = next((block.items[0] for block in by_turn if block.items), "")
+    if target < WORTH_CUTTING:
+        return _cut(best, target)
+    taken: dict[str, list[str]] = {block.heading: [] for block in blocks}
+    room = target
+    for everything in (False, True):
+        for block in by_turn:
+            room -= _take(block, taken[block.heading], room if everything else min(room, int(target * block.share)))
+    text = "\n".join(_block(block, lines) for block in blocks if (lines := _in_order(block, taken[block.heading])))
+    return text or _cut(best, target)
+
+
+def _in_order(block: Block, lines: Sequence[str]) -> Sequence[str]:
+    return sorted(lines, key=lambda line: block.told.get(line, 0)) if block.told else lines
+
+
+def _take(block: Block, lines: list[str], room: int) -> int:
+    """Adds the next items that fit; the bytes they take."""
+    used = 0
+    for item in block.items[len(lines) :]:
+        around = 3 + (0 if lines else byte_size(block.heading) + 2)
+        if used + around + byte_size(item) > room:
+            # a first item is worth having in part, where that is not a mere snippet
+            item = "" if lines or room < WORTH_CUTTING else _cut(item, room - used - around)
+            if byte_size(item) < SHORTEST:
+                break
+        lines.append(item)
+        used += around + byte_size(item)
+    return used
+
+
+def _block(block: Block, lines: Sequence[str]) -> str:
+    if not block.heading:
+        return "\n".join(lines)
+    if block.in_line:
+        return f"{block.heading}: {', '.join(lines)}"
+    if len(lines) == 1:
+        return f"{block.heading}: {lines[0]}"
+    return "\n".join([f"{block.heading}:", *(f"- {line}" for line in lines)])
+
+
+def _cut(text: str, most: int) -> str:
+    """The text in at most so many bytes."""
+    if byte_size(text) <= most:
+        return text
+    mark = "…" if most > 6 else ""
+    kept = text.encode("utf-8", "replace")[: most - byte_size(mark)].decode("utf-8", "ignore")
+    return (kept or "-") + mark

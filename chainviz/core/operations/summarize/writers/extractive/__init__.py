@@ -1,1 +1,0 @@
-"""Summaries without a model: the most telling sentences of the text itself."""

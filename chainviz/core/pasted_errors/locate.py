@@ -1,0 +1,166 @@
+"""Locate in a chain the error that an API's message reports, and find its fix."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.tree import message_paths, parse
+from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.pasted_errors.message import ErrorMessage, known_sentences
+from chainviz.core.providers.check import check_all
+from chainviz.core.providers.contract import Provider
+from chainviz.core.providers.request import NO_REQUEST, Request
+
+NEAR = 2
+"""Messages between the one that an id is in and a problem that the id is about."""
+FEW = 4
+"""A word in more messages is no id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The messages of a chain that an error names, by their indexes."""
+
+    by_id: frozenset[int] = frozenset()
+    by_index: frozenset[int] = frozenset()
+    missing: tuple[str, ...] = ()
+    """Ids that it names and the chain does not have."""
+    ids: tuple[str, ...] = ()
+    """Ids that it names and the chain has."""
+
+    @property
+    def best(self) -> frozenset[int]:
+        """An id decides; an index may count the messages of an earlier request."""
+        return self.by_id or self.by_index
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedError:
+    provider: Provider | None
+    """Whose message it is; None where the wording is not known."""
+    problems: tuple[Problem, ...]
+    """What the provider's rules find there, the best match first; empty where the chain has no such problem (any more)."""
+    path: Path | None
+    """Where to look: of the first problem, else of the message or the id that the error names."""
+
+    fixes: tuple[str, ...] = ()
+    """Names of the fixes, the smallest first."""
+    places: Places = Places()
+
+
+def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str = "", request: Request = NO_REQUEST) -> LocatedError:
+    """Only the rules that say the same are asked; the id that the message names decides, then the index. `request`: as `check_all`
+    takes it."""
+    tree = parse(messages)
+    places = _places(error, messages)
+    asked = providers_of(error, format)
+    said = [(provider, problem) for provider, problem in check_all(asked, tree, format, request) if problem.rule in error.rules]
+    for provider in asked:
+        best = ranked((problem for each, problem in said if each is provider), error, places)
+        if best:
+            return LocatedError(provider, best, best[0].path, best[0].fixes, places)
+    path = list(message_paths(tree))[min(places.best)] if places.best else None
+    return LocatedError(asked[0] if asked else None, (), path, unseen_fixes(error, places), places)
+
+
+def providers_of(error: ErrorMessage, format: str) -> tuple[Provider, ...]:
+    """Providers with this wording; those that chains of the format are made with come first."""
+    known = {provider.name: provider for provider in PROVIDERS}
+    return tuple(sorted((known[name] for name in error.providers), key=lambda provider: not provider.is_of(format)))
+
+
+def ranked(problems: Iterable[Problem], error: ErrorMessage, places: Places) -> tuple[Problem, ...]:
+    """Problems that name an id of the error come first, then those nearest to a message that it names, then those of the
+    likeliest rule. None where the message with the id has no such problem."""
+    rules = error.rules
+
+    def distance(problem: Problem) -> tuple[bool, int, int]:
+        nearest = min((abs(problem.message - place) for place in places.best), default=0)
+        return not any(f"“{id}”" in problem.text for id in (*error.ids, *places.ids)), nearest, rules.index(problem.rule)
+
+    found = sorted(problems, key=distance)
+    if not found or not places.best:
+        return tuple(found)
+    is_unnamed, far, _ = distance(found[0])
+    is_elsewhere = is_unnamed and far > (NEAR if places.by_id else 0)
+    return () if is_elsewhere and (places.by_id or error.unseen) else tuple(found)
+
+
+def unseen_fixes(error: ErrorMessage, places: Places) -> tuple[str, ...]:
+    """Fixes of the places that the error names, where no rule can see what is wrong there."""
+    return error.unseen if places.best else ()
+
+
+def _places(error: ErrorMessage, messages: Sequence[Message]) -> Places:
+    found = {id: [index for index, message in enumerate(messages) if names(message, id)] for id in (*error.ids, *error.looks_like_ids)}
+    by_index: list[int] = []
+    if error.message is not None:
+        by_index = sent_together(error.message, (each.source[0].ordinal if each.source else None for each in messages))
+    return places_of(error, found, by_index)
+
+
+def places_of(error: ErrorMessage, found: dict[str, list[int]], by_index: Collection[int]) -> Places:
+    """`found`: the messages with each id or what looks like one, `by_index`: those at the index that the error names."""
+    known = {id: where for id, where in found.items() if where and (id in error.ids or len(where) <= FEW)}
+    ids = {id for id in known if id in error.ids} or known.keys()
+    by_id = frozenset(index for id in ids for index in known[id])
+    missing = tuple(id for id in error.ids if id not in known)
+    return Places(by_id, frozenset(by_index), missing, tuple(id for id in known if id in ids))
+
+
+def names(message: Message, id: str) -> bool:
+    """Whether a call, a result or an item of a message has this id."""
+    if any(ref.id == id for ref in (*message.calls, *message.results)):
+        return True
+    return any(f'"{id}"' in fragment.text for fragment in message.source)
+
+
+def sent_together(place: int, ordinals: Iterable[int | None]) -> list[int]:
+    """The messages of the chain that the message at `place` of the request gives: one unit of the source may be several.
+
+    `ordinals`: of the first unit of each message of the chain, None where it has none yet; a slot is no message of the
+    request. Returns no index where the request has no such message."""
+    group: list[int] = []
+    number, last = -1, object()
+    for index, ordinal in enumerate(ordinals):
+        if ordinal is not None and ordinal < 0:
+            continue
+        if ordinal is None or ordinal != last:
+            number += 1
+        last = ordinal
+        if number > place:
+            break
+        if number == place:
+            group.append(index)
+    return group
+
+
+NAMED = 4
+"""Ids that are listed."""
+
+
+def what_was_tried(error: ErrorMessage, found: LocatedError) -> Iterator[str]:
+    """Sentences: what the message was compared with, and what it names."""
+    if found.provider is None:
+        count = len({each.sentence.says for each in known_sentences()})
+        yield f"None of the {count:,} known sentences of APIs fits the message."
+    elif not found.problems:
+        yield f"{found.provider.label} says this of {', '.join(error.rules[:NAMED])}: the chain has no such problem there."
+    places = found.places
+    if places.ids:
+        yield f"The message names {_listed(places.ids)}, which the chain has."
+    if places.missing:
+        yield f"The message names {_listed(places.missing)}, which the chain does not have."
+    if error.message is not None and not places.by_index:
+        yield f"The message names number {error.message:,} of the request, counted from 0: the chain has fewer messages."
+    if not error.ids and error.message is None and not places.ids:
+        yield "The message names no id and no place."
+
+
+def _listed(ids: tuple[str, ...]) -> str:
+    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+    return f"the id{'s' if len(ids) > 1 else ''} {', '.join(f'“{id[:60]}”' for id in ids[:NAMED])}{more}"

@@ -1,0 +1,207 @@
+"""Rules as values: what an API refuses, in which words, and which repairs help.
+
+A `SectionRule` is broken beside other messages: reasoning that the rest of the section has, signatures of the current turn, ids
+of a form that is judged once a chain. A message is marked once (`Mark`); the rule says which mark breaks it, and where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from enum import IntFlag
+from functools import cache, reduce
+from operator import or_
+
+from chainviz.core.chain.messages import AI, Message, Opaque
+from chainviz.core.chain.problems import Problem, Severity
+from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks, thinks_signed
+from chainviz.core.providers.request import Request
+from chainviz.core.providers.server_blocks import lone_calls, lone_results
+
+ALL_MODELS = "all models"
+VARIABLE = re.compile(r"\{[a-z_]+\}")
+"""A part of a sentence that differs from request to request, such as `{id}` or `{index}`."""
+
+
+def rule_anchor(provider: str, rule: str) -> str:
+    """Return the fragment of the help page about provider rules that leads to a rule of a provider."""
+    return f"{provider.replace('.', '-')}-{rule}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """error: certainly rejected; warning: depends on model, version or server; info: odd but legal; unchecked: nobody here
+    knows, so the chain is not fully checked."""
+
+    id: str
+    severity: Severity
+    says: str
+    """The API's own sentence, with a VARIABLE for each part that differs between requests; "" for an info without one."""
+    source: str
+    """Page, issue or recorded request that the sentence is known from."""
+    fixes: tuple[str, ...] = ()
+    """Names of repairs, the smallest first; where a finding of the tree brings its own, or none helps (WITHOUT_FIX), none."""
+    _: KW_ONLY
+    models: str
+    """The models that the rule holds for, in words; ALL_MODELS for an API that treats all alike."""
+    since: str
+    """Month (YYYY-MM) from which the API is known to refuse this, or the documentation says so."""
+    checked: str
+    """Day (YYYY-MM-DD) on which the rule was last compared with its source."""
+    note: str = ""
+    """When the API refuses it although the sentence does not say so, or why it is accepted: a clause without a full stop."""
+
+    @property
+    def quote(self) -> str:
+        """The API's sentence for people: variable parts are an ellipsis."""
+        return VARIABLE.sub("…", self.says)
+
+
+_JSON = "edit the message in its source"
+_FORM = f"The intended content is unknown: {_JSON}, or convert the chain to this API's format."
+
+WITHOUT_FIX: Mapping[str, str] = {
+    "arguments-type": "The arguments have another API's type: convert the chain to this API's format.",
+    "assistants-alternate": "A merge would change who said what in which turn: merge the messages by hand.",
+    "call-after-model": "Something may be missing before the call: insert or move a message by hand.",
+    "call-stored": "The call is not in this file, so there is nothing to fix.",
+    "call-id-reused": "It is accepted, so there is nothing to fix.",
+    "content-type": _FORM,
+    "document-without-text": "Only you know what the document is for: add a text to the message.",
+    "field-type": _FORM,
+    "image-large": "It is refused only in requests with many images: replace it if yours has more than 20.",
+    "tools-undefined-in-list": "A list of messages has no place for toolConfig: add it to the request that sends them.",
+    "last-role": "It depends on the next request: append a human message before you send the chain.",
+    "member-missing": f"The missing content is not in the chain: {_JSON}.",
+    "messages-missing": "Add the message that the model should answer.",
+    "part-empty": _FORM,
+    "part-role": _FORM,
+    "part-twofold": f"The intended content is unknown: {_JSON}.",
+    "part-type": _FORM,
+    "parts-too-many": "Only you know which ones to remove: delete some, or split the message.",
+    "result-empty": "Only the tool knows what failed: edit the result.",
+    "result-without-name": "It is accepted, so there is nothing to fix.",
+    "text-between-calls": "The text would move before the call, or the call after it: move one of them by hand.",
+    "tool-calls-empty": f"An empty list of calls says nothing: {_JSON}.",
+}
+
+
+NO_REPAIR = f"No repair is known: {_JSON}."
+"""The reason for a rule that has none of its own."""
+
+
+def reason_without_fix(problem: Problem) -> str:
+    """A sentence; "" where a repair is offered or nothing was found that could be repaired."""
+    return "" if problem.fixes else WITHOUT_FIX.get(problem.rule, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A wording of an error beside the sentences that rules quote, and the rules that mean the same."""
+
+    says: str
+    """As in a rule, with variables such as `{id}`."""
+    providers: tuple[str, ...]
+    """Whose wording it is, the likeliest first."""
+    rules: tuple[str, ...]
+    """Ids of the rules that mean the same, the likeliest first."""
+    unseen: tuple[str, ...] = ()
+    """Fixes of the message that the error names, for a cause that no rule can see in the chain."""
+
+
+_NINE = re.compile(r"[a-zA-Z0-9]{9}")
+
+
+class Mark(IntFlag):
+    """What a section's rules want to know of an AI message."""
+
+    THINKS = 1
+    UNTHINKING = 2
+    """Calls tools, and reasons nowhere."""
+    NOT_FIRST = 4
+    """Calls tools, and does not begin with reasoning."""
+    UNSIGNED = 8
+    """Calls tools, and neither its first call nor a thought before it is signed."""
+    ODD_ID = 16
+    """Calls a tool with an id that is not nine letters and digits."""
+    SIGNED = 32
+    """Holds reasoning that its provider signed."""
+    CALLS = 64
+    """Calls tools."""
+    SERVER_OPEN = 128
+    """Calls a tool of the API itself whose result is not in the message."""
+    SERVER_LATE = 256
+    """Holds a result of a tool of the API itself whose call is not in the message."""
+
+
+NO_MARK = Mark(0)
+
+
+def marks_of(message: Message) -> Mark:
+    if message.role != AI:
+        return NO_MARK
+    found = [Mark.SIGNED, Mark.THINKS] if thinks_signed(message) else [Mark.THINKS] if thinks(message) else []
+    if any(isinstance(part, Opaque) for part in message.parts):
+        found += [Mark.SERVER_OPEN] if next(lone_calls(message), None) else []
+        found += [Mark.SERVER_LATE] if next(lone_results(message), None) else []
+    if message.calls:
+        found += [Mark.CALLS] if Mark.THINKS in found else [Mark.CALLS, Mark.UNTHINKING]
+        found += [Mark.NOT_FIRST] if acts_unthinking(message) else []
+        found += [Mark.UNSIGNED] if acts_unsigned(message) else []
+        found += [] if all(_NINE.fullmatch(call.id) for call in message.calls) else [Mark.ODD_ID]
+    return _together(frozenset(found))
+
+
+@cache
+def _together(marks: frozenset[Mark]) -> Mark:
+    """The marks as one; they are few, and an IntFlag is slow."""
+    return reduce(or_, marks, NO_MARK)
+
+
+def marked_part(message: Message) -> int:
+    """The part that a mark is about: the first result of a tool of the API itself without its call, else the first call."""
+    late = next(lone_results(message), None)
+    if late is not None:
+        return late[0]
+    return message.calls[0].part if message.calls else 0
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRule:
+    rule: Rule
+    mark: Mark
+    what: str
+    """What a marked message does."""
+    where_thinking: bool = False
+    """Only in sections where a message reasons."""
+    in_last: bool = False
+    """Only in the chain's last section."""
+    at_end: bool = False
+    """Only in the chain's last pair."""
+    of_part: bool = False
+    """It is about one part of the message (`marked_part`)."""
+    once: bool = False
+    """Only the first marked message of the chain."""
+    unless: Mark = NO_MARK
+    """Only in sections where no message has one of these marks."""
+    in_own_form: bool = False
+    """Only in the API's own JSON: programs that write it from another form add what is wanted."""
+    when: Callable[[Request], bool] = lambda request: True
+    """Only in chains whose document records such a request."""
+
+    def applies(self, marks: Mark, *, is_last: bool) -> bool:
+        """Whether messages of a section can break it. `marks`: those of all its messages."""
+        if self.where_thinking and not marks & Mark.THINKS:
+            return False
+        return not marks & self.unless and (is_last or not (self.in_last or self.at_end))
+
+    def most(self, seen: Mark) -> int | None:
+        """Return how many messages of a section can break the rule behind messages with these marks; None: any number."""
+        return None if not self.once else 0 if seen & self.mark else 1
+
+
+def reasoning_missing(rule: Rule) -> SectionRule:
+    """The rule of servers that want the reasoning of every turn back."""
+    what = "calls tools without reasoning, while another message of its section has some"
+    return SectionRule(rule, Mark.UNTHINKING, what, where_thinking=True)

@@ -1,1 +1,0 @@
-"""What the rules of all providers are made of."""

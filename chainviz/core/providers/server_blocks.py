@@ -1,0 +1,116 @@
+"""Blocks that only Anthropic's API has: tools that the API runs itself, and `cache_control`, of which it takes four in a
+request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from chainviz.core.chain.messages import SLOT, Message, Opaque
+from chainviz.core.chain.surroundings import Surroundings
+from chainviz.core.dialects.values import objects_of, string_of
+from chainviz.core.documents.json import edit as json_edit
+from chainviz.core.documents.json.edit import value_of
+from chainviz.core.documents.units import Pointer
+
+_CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
+_RESULT = "_tool_result"
+
+
+def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
+    """Results, with their place, of no call before them in the message. Assistant messages in a row are one turn to the
+    API: what follows another one directly is not judged."""
+    called: set[str] = set()
+    for i, part in enumerate(message.parts):
+        if not isinstance(part, Opaque):
+            continue
+        if part.kind in _CALLS:
+            called.add(_word(part, "id"))
+        elif part.kind.endswith(_RESULT) and _word(part, "tool_use_id") not in called:
+            yield i, part
+
+
+def lone_calls(message: Message) -> Iterator[tuple[int, Opaque]]:
+    """Calls, with their place, of which no result is behind them in the message."""
+    answered: set[str] = set()
+    found: list[tuple[int, Opaque]] = []
+    for i, part in reversed(list(enumerate(message.parts))):
+        if isinstance(part, Opaque) and part.kind.endswith(_RESULT):
+            answered.add(_word(part, "tool_use_id"))
+        elif isinstance(part, Opaque) and part.kind in _CALLS and _word(part, "id") not in answered:
+            found.append((i, part))
+    return reversed(found)
+
+
+def is_programmatic(message: Message) -> bool:
+    """Whether it calls tools from code that the API runs: the block of such a call names its caller."""
+    return bool(message.calls) and any(
+        '"caller"' in fragment.text and any(map(_is_called_by_code, _blocks_of(fragment.text))) for fragment in message.source
+    )
+
+
+def _blocks_of(text: str) -> list[dict[str, Any]]:
+    return objects_of(json_edit.parse(text), "content")
+
+
+def _is_called_by_code(block: dict[str, Any]) -> bool:
+    return block.get("type") == "tool_use" and string_of(block.get("caller"), "type", "direct") != "direct"
+
+
+def _word(part: Opaque, key: str) -> str:
+    return string_of(json_edit.parse(part.text), key)
+
+
+MOST = 4
+KEY = "cache_control"
+
+
+def marked_blocks(message: Message) -> Iterator[tuple[int, Pointer]]:
+    """Index of the fragment, and where in its text each block is that has one."""
+    for place, fragment in enumerate(message.source):
+        if KEY not in fragment.text:
+            continue
+        try:
+            value = value_of(fragment)
+        except (ValueError, RecursionError):
+            continue  # a source that is not JSON
+        at: Pointer = () if fragment.ordinal == SLOT else ("content",)
+        content = value.get("content") if isinstance(value, dict) else value
+        for index, block in enumerate(content if isinstance(content, list) else ()):
+            if fragment.blocks is None or index in fragment.blocks:
+                yield from ((place, each) for each in _marked_in(block, (*at, index)))
+
+
+def _marked_in(block: Any, at: Pointer) -> Iterator[Pointer]:
+    """The block, and those inside a result."""
+    if not isinstance(block, dict):
+        return
+    inside = block.get("content") if block.get("type") == "tool_result" else ()
+    for index, each in enumerate(inside if isinstance(inside, list) else ()):
+        yield from _marked_in(each, (*at, "content", index))
+    if isinstance(block.get(KEY), dict):
+        yield at
+
+
+def marked_beside(surroundings: Surroundings) -> int:
+    """Count the cache marks on tools, and on the request itself."""
+    texts = surroundings.document_texts()
+    if not any(KEY in text for text in texts):
+        return 0
+    try:
+        return _marked_around(json.loads("".join(texts)))
+    except (ValueError, RecursionError):
+        return 0  # lines, or a list that begins in the middle of a string
+
+
+def _marked_around(value: Any) -> int:
+    """Count neither the marks of the system, which belong to a message, nor properties of this name in a tool's schema."""
+    if isinstance(value, list):
+        return sum(map(_marked_around, value))
+    if not isinstance(value, dict):
+        return 0
+    mark = value.get(KEY)
+    inside = (each for key, each in value.items() if key not in ("system", "input_schema", KEY))
+    return (isinstance(mark, dict) and isinstance(mark.get("type"), str)) + sum(map(_marked_around, inside))

@@ -1,1 +1,0 @@
-"""What becomes of the places of comments when a chain changes."""

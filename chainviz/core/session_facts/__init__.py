@@ -1,0 +1,20 @@
+"""What lists and sums show of a session: title, project, tokens by day and model, tools, health, secrets.
+
+In reading order: `facts` (the values), `tool_facts` and `read`.
+"""
+
+from __future__ import annotations
+
+from chainviz.core.session_facts.facts import (
+    ErrorCount,
+    Health,
+    ProblemCount,
+    Repeat,
+    SessionFacts,
+    ToolCount,
+)
+from chainviz.core.session_facts.read import read_facts
+
+FACTS_EDITION = 1
+"""Another one means that stored facts have to be read again."""
+__all__ = ["FACTS_EDITION", "ErrorCount", "Health", "ProblemCount", "Repeat", "SessionFacts", "ToolCount", "read_facts"]

@@ -1,0 +1,180 @@
+"""Reads a session once for everything that lists and sums show of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import HUMAN, Message
+from chainviz.core.chain.problems import Problem, section_problems
+from chainviz.core.documents.document_context import DocumentContext
+from chainviz.core.documents.source import Source, open_source
+from chainviz.core.load import LoadedChain, load_source
+from chainviz.core.operations.repair.goal import resume_errors
+from chainviz.core.own_provider import own_provider
+from chainviz.core.providers.request import request_of as read_request
+from chainviz.core.secrets import SECRETS, scan_message
+from chainviz.core.session_facts.facts import MOST_POINTS, Day, ProblemCount, SessionFacts
+from chainviz.core.session_facts.tool_facts import ToolFacts, ending_of
+from chainviz.core.sources.head import HEAD, read_head
+from chainviz.core.usage.beside import last_call_beside, recorded_beside, recorded_title, request_of
+from chainviz.core.usage.recorded import LastCall, TokenUsage
+from chainviz.core.usage.records import Record, calls_beside, record_of
+from chainviz.core.usage.times import NO_TIMES, Times, times_beside
+
+Place = tuple[tuple[int, tuple[int, ...] | None], ...]
+
+
+def read_facts(content: bytes) -> SessionFacts:
+    """Raises DocumentError, in a sentence, where no chain can be read. Of a session with several chains, such as those of its
+    subagents, the longest one is judged and counted; tokens and tools are those of all, each message once."""
+    with open_source(content) as source:
+        chains = load_source(source)
+        main = max(chains, key=lambda chain: len(chain.messages))
+        return _Reading(content, source, main, chains).facts()
+
+
+class _Reading:
+    def __init__(self, content: bytes, source: Source, main: LoadedChain, chains: Sequence[LoadedChain]) -> None:
+        self._content, self._main, self._chains = content, main, chains
+        self._context = DocumentContext(main.envelope, source.read)
+        self._parts = list(_without_shared(main, chains))
+        self._contexts = [DocumentContext(chain.envelope, source.read) for chain in chains]
+        self._usage: dict[tuple[Day, str], TokenUsage] = {}
+        self._prompts: list[int] = []
+        self._times = NO_TIMES
+        self._days = set[Day]()
+        self._last: LastCall | None = None
+
+    def facts(self) -> SessionFacts:
+        tools = ToolFacts()
+        for loaded, messages in self._parts:
+            self._read_messages(loaded, messages, tools)
+        if not self._usage:
+            for context in self._contexts:
+                self._read_beside(context)
+        head = read_head(self._content[:HEAD])
+        times = self._times or times_beside(self._context)
+        chain = MemoryChain(self._main.messages, self._main.format, self._context)
+        provider = own_provider(chain, read_request(self._context))
+        return SessionFacts(
+            format=self._main.format,
+            provider=provider.name,
+            title=recorded_title(self._context) or head.title or _first_request(self._main.messages),
+            project=head.project,
+            model=self._model() or head.model,
+            messages=len(self._main.messages),
+            times=times,
+            days=frozenset((self._days or _days(times)) - {""}),
+            usage=self._usage,
+            tools=tools.by_day,
+            problems=_counted(resume_errors(provider, chain)),
+            structure_problems=_structure_problems(chain),
+            unread=tuple(self._context.unread),
+            secrets=len({finding.value for message in self._messages() for finding in scan_message(message, SECRETS)}),
+            errors=tools.errors(),
+            repeats=tools.repeats(),
+            last_call=last_call_beside(self._context) or self._last,
+            growth=_points(self._prompts),
+            ending=ending_of(self._main.messages[-1]) if self._main.messages else "",
+        )
+
+    def _messages(self) -> Iterator[Message]:
+        return (message for _, messages in self._parts for message in messages)
+
+    def _read_messages(self, chain: LoadedChain, messages: Iterable[Message], tools: ToolFacts) -> None:
+        day = ""
+        for message in messages:
+            record = record_of(message)
+            self._times |= record.times
+            self._days |= _days(record.times)
+            day = _day(record.times) or day
+            self._count(day, record)
+            tools.add(day, message)
+            if record.usage is not None and chain is self._main:
+                self._prompts.append(record.usage.input)
+                self._last = LastCall(record.usage, None)
+
+    def _read_beside(self, context: DocumentContext) -> None:
+        """Agents such as Codex count tokens in records of their own; documents in members around the messages."""
+        calls = list(calls_beside(context))
+        for call in calls:
+            self._count(_day(call.times) or _day(self._times), call)
+        if calls and context is self._context:
+            self._prompts = [call.usage.input for call in calls if call.usage]
+        if not calls:
+            beside = recorded_beside(context)
+            for model, usage in beside.items():
+                self._count(_day(self._times), Record(self._times, model, usage if any(usage) else None))
+
+    def _count(self, day: Day, record: Record) -> None:
+        if record.usage is not None:
+            self._days.add(day)
+            key = (day, record.model)
+            self._usage[key] = self._usage.get(key, TokenUsage()) + record.usage
+
+    def _model(self) -> str:
+        """The model that was called most."""
+        calls = Counter[str]()
+        for (_, model), usage in self._usage.items():
+            calls[model] += usage.calls if model else 0
+        return next((model for model, _ in calls.most_common(1) if model), "")
+
+
+def _without_shared(main: LoadedChain, chains: Sequence[LoadedChain]) -> Iterator[tuple[LoadedChain, list[Message]]]:
+    """The main chain, then of each other what none before it holds: branches repeat the messages before the fork."""
+    seen = set[Place]()
+    for chain in (main, *(each for each in chains if each is not main)):
+        places = [_place(message) for message in chain.messages]
+        yield chain, [message for message, place in zip(chain.messages, places, strict=True) if not place or place not in seen]
+        seen.update(places)
+
+
+def _place(message: Message) -> Place:
+    """Return the place of a message in its file; empty if the file does not contain it unchanged."""
+    place = tuple((fragment.start, fragment.blocks) for fragment in message.source)
+    return () if any(start < 0 for start, _ in place) else place
+
+
+def _day(times: Times) -> Day:
+    return _day_of(times.began) if times else ""
+
+
+def _days(times: Times) -> set[Day]:
+    return {_day_of(times.began), _day_of(times.ended)} if times else set()
+
+
+def _day_of(milliseconds: int) -> Day:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).date().isoformat()
+
+
+def _first_request(messages: Iterable[Message]) -> str:
+    return next(filter(None, (request_of(message) for message in messages if message.role == HUMAN)), "")
+
+
+def _structure_problems(chain: MemoryChain) -> int:
+    index = count = 0
+    for number, section in enumerate(chain.tree.sections, 1):
+        found = section_problems(section, number, index, number < len(chain.tree.sections))
+        count += sum(each.severity == "error" for each in found)
+        index += len(section)
+    return count
+
+
+def _counted(problems: Iterable[Problem]) -> tuple[ProblemCount, ...]:
+    by_rule: dict[str, ProblemCount] = {}
+    for each in problems:
+        first = by_rule.get(each.rule, ProblemCount(each.rule, 0, each.text))
+        by_rule[each.rule] = first._replace(number=first.number + 1 + each.alike)
+    return tuple(sorted(by_rule.values(), key=lambda each: -each.number))
+
+
+def _points(prompts: Sequence[int]) -> tuple[int, ...]:
+    """Prompts thinned out to few points: the largest of each stretch."""
+    if len(prompts) <= MOST_POINTS:
+        return tuple(prompts)
+    bounds = [len(prompts) * place // MOST_POINTS for place in range(MOST_POINTS + 1)]
+    return tuple(max(prompts[start:end]) for start, end in pairwise(bounds))

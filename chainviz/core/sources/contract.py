@@ -1,0 +1,103 @@
+"""The contract of a store: where an agent keeps its sessions, and how they are listed, read and, if safe, written back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from chainviz.core.databases import Change
+from chainviz.core.databases.contract import Database
+from chainviz.core.sources.machine import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as a list shows it. What the store does not record is "" or None."""
+
+    agent: str
+    id: str
+    path: Path
+    """The session's file, the folder of its events, or the database that holds it."""
+    title: str = ""
+    project: str = ""
+    """The working folder that the session records."""
+    model: str = ""
+    created: float | None = None
+    """In seconds since 1970, as `updated`."""
+    updated: float | None = None
+    messages: int | None = None
+    size: int = 0
+    """Bytes of the session's content in its store."""
+    parent: str = ""
+    """The id of the session whose agent started this one."""
+    in_database: bool = False
+
+    @property
+    def address(self) -> str:
+        """The name of the session on the command line: its path, in a database with its id behind `#`."""
+        return f"{self.path}#{self.id}" if self.in_database else str(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """The facts of a session without reading it: enough to see whether it changed."""
+
+    path: Path
+    id: str
+    size: int
+    modified: int
+    """In nanoseconds since 1970."""
+    row: Session | None = None
+    """What a database lists of it anyway; None for a file."""
+
+    @property
+    def address(self) -> str:
+        return str(self.path) if self.row is None else self.row.address
+
+
+class Store(Protocol):
+    agent: str
+    """The agent's name in options and addresses, such as `claude-code`."""
+    label: str
+    """The agent's name on pages."""
+    writes: bool
+    """Whether a session can be written back: see `write`."""
+    kind: Database | None = None
+    """Of its database; None where sessions are files."""
+    letters: str = ""
+    """The mark of the agent on pages; "" for the first two letters of its label."""
+    formats: Sequence[str] = ()
+    """Formats that this agent writes: a file in one of them is one of its sessions, wherever it is."""
+    in_projects: bool = False
+    """Whether the sessions of each project are in a folder of their own."""
+
+    def places(self, machine: Machine) -> Sequence[Path]:
+        """Return the folders or databases of the agent that are there. Looks at names only."""
+
+    def count(self, place: Path) -> int | None:
+        """Return how many sessions a place has, from names alone; None where that needs a look into a database."""
+
+    def states(self, place: Path) -> Sequence[SessionState]:
+        """Return the state of each session of a place, in no order. Opens no file, and a database only to list its rows.
+
+        Raises DocumentError, in a sentence, where the place cannot be read."""
+
+    def session(self, state: SessionState) -> Session | None:
+        """Return the session as a list shows it, from the beginning of its file; None where that cannot be read."""
+
+    def sessions(self, place: Path) -> Sequence[Session]:
+        """Return the sessions of a place, in no order. Raises DocumentError, in a sentence, if it cannot be read."""
+
+    def read(self, path: Path, id: str) -> bytes:
+        """Return the session with this path and id as the agent's own export writes it, or its file.
+
+        Raises DocumentError where it is not there or cannot be read.
+        """
+
+    def write(self, path: Path, changes: Sequence[Change]) -> Path:
+        """Write changed sessions of one path and return the backup.
+
+        Raises Refused where one changed meanwhile, its agent is running, or the store cannot be written.
+        """

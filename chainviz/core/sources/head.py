@@ -1,0 +1,104 @@
+"""Read title, working folder, model and time from the beginning of a session file. Knows no format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chainviz.core.databases.look import seconds, title_in
+from chainviz.core.documents.json.edit import decode
+from chainviz.core.usage.beside import request_title
+
+HEAD = 1 << 16
+"""Bytes that are looked at."""
+_PROJECTS = (
+    "cwd",
+    "workingDirectory",
+    "working_dir",
+    "workdir",
+    "work_dir",
+    "workspaceDirectory",
+    "projectDir",
+    "directory",
+    "workspace",
+)
+_MODELS = ("model", "modelId", "modelID", "model_id", "selectedModel", "currentModel")
+_TITLES = ("customTitle", "aiTitle", "title", "summary", "sessionTitle")
+_TIMES = ("timestamp", "created_at", "createdAt", "startTime", "created", "time", "ts")
+_PEOPLE = ("user", "human", "USER_EXPLICIT")
+_INSIDE = ("payload", "message", "data", "info", "context", "meta", "metadata", "event")
+"""Members in which records keep what they tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    title: str = ""
+    project: str = ""
+    model: str = ""
+    created: float | None = None
+
+
+def read_head(content: bytes) -> Head:
+    records = list(_records(content.decode("utf-8", "replace")))
+    title = _first(records, _TITLES) or next(filter(None, map(_request, records)), "")
+    created = next((time for record in records for key in _TIMES if (time := time_of(record.get(key)))), None)
+    return Head(title_in(title), _first(records, _PROJECTS), _first(records, _MODELS), created)
+
+
+def _records(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects of the lines, or of a document, and the objects one level down."""
+    lines = text.split("\n")
+    values = [decode(line, strict=True) for line in lines]
+    if not any(isinstance(value, dict) for value in values):
+        values = [decode(text, strict=True)]
+    for value in values:
+        for record in value if isinstance(value, list) else [value]:
+            if isinstance(record, dict):
+                yield record
+                inner = [record.get(key) for key in _INSIDE]
+                lists = [record[key] for key in ("messages", "history") if isinstance(record.get(key), list)]
+                yield from (
+                    each for each in [*inner, *(item for items in lists for item in items)] if isinstance(each, dict)
+                )
+
+
+def _first(records: list[dict[str, Any]], keys: tuple[str, ...]) -> str:
+    """Return the first text under one of these keys, the first key's where a record has several."""
+    found = (
+        record[key] for key in keys for record in records if isinstance(record.get(key), str) and record[key].strip()
+    )
+    return next(found, "")
+
+
+def _request(record: dict[str, Any]) -> str:
+    """Return the request of a person in a record; "" if somebody else wrote it."""
+    words = (record.get("role"), record.get("type"), record.get("source"), record.get("kind"))
+    if not any(isinstance(word, str) and (word in _PEOPLE or word.startswith("user")) for word in words):
+        return ""
+    message = record.get("message")
+    content = message if isinstance(message, dict | str) else record
+    return request_title(
+        _text(
+            content.get("content", content.get("parts", content.get("text"))) if isinstance(content, dict) else content
+        )
+    )
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(filter(None, map(_text, content)))
+    if isinstance(content, dict):
+        return _text(content.get("text"))
+    return content if isinstance(content, str) else ""
+
+
+def time_of(value: Any) -> float | None:
+    """Return a time in seconds since 1970, from a number or ISO 8601."""
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value).timestamp()
+        except (ValueError, OverflowError):
+            return None
+    return seconds(value)

@@ -1,0 +1,170 @@
+"""What is known of a model, its context window and its list prices, from the package genai-prices, which includes them; and the usage
+of a whole chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache, reduce
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from chainviz.core.errors import OptionsError
+from chainviz.core.usage.recorded import Recorded, TokenUsage
+
+_MILLION = 1_000_000
+
+
+class ModelFigures(BaseModel):
+    """Figures that a person gives of a model: tokens, and dollars for a million tokens."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    context: int | None = Field(default=None, gt=0)
+    input: Decimal | None = Field(default=None, ge=0)
+    cached: Decimal | None = Field(default=None, ge=0)
+    written: Decimal | None = Field(default=None, ge=0)
+    output: Decimal | None = Field(default=None, ge=0)
+
+
+Overrides = Mapping[str, ModelFigures]
+_FILE: TypeAdapter[dict[str, ModelFigures]] = TypeAdapter(dict[str, ModelFigures])
+
+
+def read_overrides(path: str) -> Overrides:
+    """Figures by the name of the model, from a JSON file; "" for none. Raises OptionsError where it cannot be read."""
+    if not path:
+        return {}
+    try:
+        return _FILE.validate_json(Path(path).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise OptionsError(f"The file of models {Path(path).name} cannot be used: {_reason(error)}.") from None
+
+
+def _reason(error: OSError | ValidationError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or "it cannot be read"
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place + ': ' if place else ''}{first['msg'].lower()}"
+
+
+@dataclass(frozen=True)
+class Models:
+    """Models by name, as transcripts spell them."""
+
+    overrides: Overrides
+
+    def context_window(self, model: str) -> int | None:
+        """Tokens; None where it is not known."""
+        own = self.overrides.get(model)
+        if own is not None and own.context is not None:
+            return own.context
+        found = known_model(model)
+        return found.context_window if found is not None else None
+
+    def cost(self, model: str, usage: TokenUsage) -> Decimal | None:
+        """Dollars at list prices; None where the model has none here.
+
+        Some prices rise with the size of a prompt: every call is taken to be of average size."""
+        own = self.overrides.get(model)
+        if own is not None and own.input is not None and own.output is not None:
+            return _own_cost(own, usage)
+        found = known_model(model)
+        return _list_cost(found, usage) if found is not None and any(usage) else None
+
+
+def _own_cost(own: ModelFigures, usage: TokenUsage) -> Decimal:
+    given = own.input or Decimal(0)
+    cached = given if own.cached is None else own.cached
+    written = given if own.written is None else own.written
+    plain = usage.input - usage.cached - usage.written
+    sums = (given * plain, cached * usage.cached, written * usage.written, (own.output or Decimal(0)) * usage.output)
+    return sum(sums, Decimal(0)) / _MILLION
+
+
+def _list_cost(model: KnownModel, usage: TokenUsage) -> Decimal | None:
+    from genai_prices import Usage, calc_price
+
+    calls = max(1, usage.calls)
+    one = Usage(
+        input_tokens=usage.input // calls,
+        cache_read_tokens=usage.cached // calls,
+        cache_write_tokens=usage.written // calls,
+        output_tokens=usage.output // calls,
+    )
+    try:
+        return calc_price(one, model.name, provider_id=model.provider).total_price * calls
+    except (LookupError, ValueError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A model as the package names it."""
+
+    provider: str
+    name: str
+    context_window: int | None
+
+
+@lru_cache(maxsize=256)
+def known_model(name: str) -> KnownModel | None:
+    """The model that a transcript's name means; None where the package has none.
+
+    Programs put a provider before the name (`openai/gpt-4o`), Bedrock a region too (`us.anthropic.claude-…`)."""
+    if not name:
+        return None
+    from genai_prices.data_snapshot import get_snapshot
+
+    snapshot = get_snapshot()
+    for spelled, provider_id in _spellings(name):
+        try:
+            provider, model = snapshot.find_provider_model(spelled, None, provider_id, None)
+        except LookupError:
+            continue
+        return KnownModel(provider.id, spelled, model.context_window)
+    return None
+
+
+def _spellings(name: str) -> Iterator[tuple[str, str | None]]:
+    yield name, None
+    provider, _, model = name.rpartition("/")
+    if provider:
+        yield model, provider.rpartition("/")[2]
+        yield model, None
+    if "." in model:
+        yield model, "aws"
+
+
+@dataclass(frozen=True)
+class ChainUsage:
+    by_model: Mapping[str, TokenUsage]
+    """Recorded usage; empty where none is recorded."""
+    model: str
+    """The model that was called most, or that the document names; "" where none is recorded."""
+
+    @property
+    def is_recorded(self) -> bool:
+        return bool(self.by_model)
+
+    @property
+    def total(self) -> TokenUsage:
+        return reduce(TokenUsage.__add__, self.by_model.values(), TokenUsage())
+
+    def cost(self, models: Models) -> Decimal | None:
+        """Dollars at list prices; None where nothing is recorded, or one of its models has no price here."""
+        costs = [models.cost(model, usage) for model, usage in self.by_model.items()]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known, Decimal(0)) if costs and len(known) == len(costs) else None
+
+
+def chain_usage(in_messages: Recorded, beside: Recorded) -> ChainUsage:
+    named = next((model for model in beside if model), "")
+    recorded = {model: usage for model, usage in (in_messages or beside).items() if any(usage)}
+    if named and set(recorded) == {""}:
+        recorded = {named: recorded[""]}
+    most = max(recorded, key=lambda model: recorded[model].calls, default="")
+    return ChainUsage(recorded, most or named)

@@ -1,1 +1,0 @@
-"""One file a page; what a page does to a draft is in services."""

@@ -1,0 +1,92 @@
+"""A pasted error of an API: the session that has its ids opens at the place, with the smallest fix prepared; where none has them, the
+page says what was tried."""
+
+from __future__ import annotations
+
+from itertools import islice
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from chainviz.accounts.models import Membership, member_of
+from chainviz.accounts.permissions import requires
+from chainviz.chains.library.pasted_error import Suspects, suspects
+from chainviz.chains.models import Chain
+from chainviz.chains.uploads.upload_view import upload
+from chainviz.chains.working_copies.opening import open_session
+from chainviz.core.documents.source import open_source
+from chainviz.core.errors import ChainError, DocumentError
+from chainviz.core.load import load_source
+from chainviz.core.pasted_errors.message import ErrorMessage, read_error
+from chainviz.fixes.by_error import addresses_with, ids_of
+from chainviz.sessions_index.models import Session
+from chainviz.web.http import see_other
+
+LONGEST = 4_000
+"""Characters of an error; a longer text is a transcript."""
+NEWEST = 3
+"""Sessions that the page names where none has the ids of the error."""
+MOST_SESSIONS = 2_000
+"""Sessions that are looked through, the ones changed last."""
+
+
+@requires("read", to_post="upload")
+@require_http_methods(["GET", "HEAD", "POST"])
+def error_page(request: HttpRequest) -> HttpResponse:
+    """Sent as a form, it looks through the sessions of this machine, and takes what is no error for a transcript."""
+    text = (request.POST if request.method == "POST" else request.GET).get("text", "").strip()
+    error = read_error(text[:LONGEST]) if text else None
+    is_error = error is not None and len(text) <= LONGEST and _is_error(error, text)
+    if request.method == "POST" and text and not is_error:
+        return upload(request)
+    member = member_of(request)
+    found = suspects(Chain.objects.visible_to(member).in_library(), text) if is_error else Suspects()
+    if found.have_id:
+        return see_other(found.chains[0].fix_url)
+    if error is not None and is_error and request.method == "POST":
+        chain = _opened(member, error)
+        if chain is not None:
+            return see_other(fix_address(chain, text))
+        return see_other(f"{reverse('error')}?{urlencode({'text': text, 'searched': 1})}")
+    searched = "searched" in request.GET
+    newest = Session.objects.visible_to(member).order_by("-changed_at")[:NEWEST] if searched else ()
+    context = {"text": text, "error": error if is_error else None, "suspects": found, "searched": searched, "newest": newest}
+    return render(request, "sessions/error.html", context)
+
+
+def _is_error(error: ErrorMessage, text: str) -> bool:
+    """JSON that is no error for sure, and all that can be read as messages, is a transcript."""
+    if error.is_sure or (error.looks_like_error and ids_of(error)):
+        return True
+    return not text.startswith(("{", "[")) and not _is_transcript(text)
+
+
+def _is_transcript(text: str) -> bool:
+    try:
+        with open_source(text.encode("utf-8", "replace")) as source:
+            return bool(load_source(source))
+    except ChainError:
+        return False
+
+
+def fix_address(chain: Chain, text: str) -> str:
+    return f"{reverse('fix_session', args=[chain.pk])}?{urlencode({'error': text[:LONGEST]})}"
+
+
+def _opened(member: Membership, error: ErrorMessage) -> Chain | None:
+    """Open the session changed last that has an id of the error, and return its chain with the id."""
+    rows = Session.objects.visible_to(member).order_by("-changed_at")[:MOST_SESSIONS]
+    by_address = {row.address: row for row in rows}
+    for address in islice(addresses_with(ids_of(error), by_address), 3):
+        try:
+            opened = open_session(member, by_address[address])
+        except DocumentError:
+            continue
+        chains = Chain.objects.filter(pk__in=[chain.pk for chain in opened.chains], trashed_at=None)
+        found = suspects(chains, error.text)
+        if found.have_id:
+            return next(chain for chain in chains if chain.pk == found.chains[0].chain)
+    return None

@@ -1,0 +1,195 @@
+"""What of a session has to change so that its API accepts it with one more message: no more than the API rejects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, TypeVar
+
+from chainviz.api.chain import Chain, Result, chains_of, document_of
+from chainviz.api.file import ChainFile, open_file
+from chainviz.api.in_turn import in_turn
+from chainviz.core.chain.surroundings import Unread, refuse_unread
+from chainviz.core.documents.packed_files import compression_of, decompressed
+from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.formats import get_format
+from chainviz.core.formats.vendors import get_provider
+from chainviz.core.operations.execute import WARNING as SIGNED
+from chainviz.core.providers.contract import Provider
+from chainviz.fixes.records import (
+    Records,
+    relinked,
+    renumbered,
+    whole_records,
+    with_kept,
+    without_lines,
+    without_repeats,
+)  # fmt: skip
+
+NUMBERED = {"codex_rollout": "ordinal"}
+"""The member in which an agent numbers the records of a session (Codex since 0.146): it goes on only where no number is missing."""
+UNIQUE = {"codex_rollout": "ordinal", "copilot_cli": "id", "kimi_code": "event"}
+"""A member of the records of formats without links of which no two are equal: an equal record was written twice."""
+SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
+RESPELLED = "No text changes; these lines are written in the form that the API takes:"
+T = TypeVar("T")
+"""What shows the difference that a fix makes in a chain."""
+
+
+@dataclass(frozen=True)
+class FixedChain(Generic[T]):
+    before: Chain
+    provider: Provider
+    result: Result
+    """Its warnings say what remains, and what some models may refuse."""
+    difference: T
+
+    @property
+    def is_changed(self) -> bool:
+        return self.result.chain is not self.before
+
+    @property
+    def title(self) -> str:
+        return self.before.title
+
+
+@dataclass(frozen=True)
+class FixedSession(Generic[T]):
+    old: bytes
+    new: bytes
+    damage: tuple[str, ...]
+    """What was wrong with the lines of the file, and what it was unwrapped from, a sentence each."""
+    chains: tuple[FixedChain[T], ...]
+
+    @property
+    def is_changed(self) -> bool:
+        return self.new != self.old
+
+    @property
+    def has_errors_left(self) -> bool:
+        return any(said != SIGNED for each in self.chains for said in each.result.warnings)
+
+    @property
+    def sentences(self: FixedSession[list[str]]) -> Iterator[str]:
+        """Yield what was wrong, what changes and what remains, if differences are lists of sentences."""
+        yield from self.damage
+        for chain in self.chains:
+            yield from chain.difference
+            yield from chain.result.warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a fix is to do: the smallest set of changes that an API requires, or one kind of repair wherever it applies."""
+
+    provider: Provider | None = None
+    """The API that must accept the session; None: the one that its agent talks to."""
+    only: str = ""
+    """A name of CHOICES of the operation repair."""
+
+
+ALL_REQUIRED = Wanted()
+
+
+def fix_session(
+    old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None = None, wanted: Wanted = ALL_REQUIRED
+) -> FixedSession[T]:
+    """Fix a session. `name` is used in sentences.
+    A compressed session is compressed again in the same way.
+    `show` compares a chain with its result; it reads the file, which is open only then.
+    Raises DocumentError if no chain can be read, Refused if the file cannot be written back whole.
+    """
+    compression = compression_of(old[:4])
+    if compression is None:
+        return _fix_document(old, name, show, format, wanted)
+    try:
+        content = decompressed(old, compression)
+    except DocumentError as error:
+        raise DocumentError(f"{name}: {error}") from None
+    fixed = _fix_document(content, name, show, format, wanted)
+    return replace(fixed, old=old, new=compression.compress(fixed.new) if fixed.is_changed else old)
+
+
+def _fix_document(
+    old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None, wanted: Wanted
+) -> FixedSession[T]:
+    if b"\0" in old[:4] and old[:4].strip(b"\0"):
+        raise Refused(f"{name} is not UTF-8; save it as UTF-8 first. The file is unchanged.")
+    file, records = _opened(old, name, format)
+    with file.source:
+        for chain in file.chains:
+            _refuse_unread(chain.envelope.unread, name)
+        content = records.content
+        fixed, chains = in_turn(chains_of(file), partial(_fixed, wanted, show))
+        if file.source.is_joined and any(each.is_changed for each in fixed):
+            raise Refused(f"{name} holds streamed answers, whose chunks a fix would lose; `chainviz apply repair` writes a fixed copy.")
+        new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
+        found = file.chains[0].format
+        links = get_format(found).links
+        notices = (file.source.notice,) if file.source.notice and new != old else ()
+    new, said = _numbered(content, with_kept(content, new, links) if links else new, found)
+    return FixedSession(old, new, (*notices, *records.damage, *said), tuple(fixed))
+
+
+def _refuse_unread(unread: Sequence[Unread], name: str) -> None:
+    try:
+        refuse_unread(unread)
+    except Refused as refused:
+        raise Refused(f"{name}: {refused} The file is unchanged.") from None
+
+
+def _numbered(before: bytes, after: bytes, format: str) -> tuple[bytes, tuple[str, ...]]:
+    """The fixed session with its records numbered as its agent wants them, and whether they were not before, in a sentence."""
+    if format not in NUMBERED or f'"{NUMBERED[format]}"'.encode() not in before:
+        return after, ()
+    line = renumbered(before, NUMBERED[format])[1]
+    damage = (f"The number of the record in line {line:,} does not follow the one before it; from there on the records are renumbered.",)
+    return renumbered(after, NUMBERED[format])[0], damage if line else ()
+
+
+def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Records]:
+    """The session with its records as they were meant."""
+    records = whole_records(old)
+    file = _open(records.content, name, format)
+    is_lines = all(chain.envelope.lines for chain in file.chains)
+    meant = _as_meant(records, file) if is_lines else records
+    if meant.damage and not is_lines:
+        file.source.close()
+        raise Refused(f"{name}: {meant.damage[0]} The file is unchanged.")
+    if meant.damage != records.damage:
+        file.source.close()
+        file = _open(meant.content, name, format)
+    return file, meant
+
+
+def _as_meant(records: Records, file: ChainFile) -> Records:
+    """Each record once, behind one that is there."""
+    name = file.chains[0].format
+    links = get_format(name).links
+    starts = {each.start for chain in file.chains for each in get_format(chain.format).sent_twice(chain.messages)}
+    records = without_lines(records, starts, SENT_TWICE) if starts else records
+    member = links.own if links else UNIQUE.get(name, "")
+    records = without_repeats(records, member) if member else records
+    return relinked(records, links) if links else records
+
+
+def _open(content: bytes, name: str, format: str | None) -> ChainFile:
+    """Open a file. One that is cut off is read up to there, without what is beside its messages, such as a request's
+    `system`."""
+    try:
+        return open_file(content, name, format)
+    except DocumentError:
+        return open_file(content, name, format, salvage=True)
+
+
+def _fixed(
+    wanted: Wanted, show: Callable[[Chain, Result], T], chain: Chain
+) -> tuple[Chain, FixedChain[T]]:
+    goal = wanted.provider or get_provider(chain.provider)
+    result = chain.run("repair", repair_options(goal, wanted.only))
+    return result.chain, FixedChain(chain, goal, result, show(chain, result))
+
+
+def repair_options(goal: Provider, only: str = "") -> dict[str, object]:
+    return {"only": [only]} if only else {"goal": goal.name, "resumes": True}

@@ -1,0 +1,245 @@
+"""The page that fixes a session for resuming: shows the difference, writes it back where the session is on this machine, in a file
+or a database, and puts the backup back. A chain that was uploaded through the browser has no session here: its fixed file is a
+download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import TypeVar
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import content_disposition_header, urlencode
+from django.views.decorators.http import require_http_methods, require_safe
+
+from chainviz.accounts.models import member_of
+from chainviz.accounts.permissions import requires
+from chainviz.api.chain import Chain as FileChain
+from chainviz.api.chain import Result
+from chainviz.chains.access import chain_for
+from chainviz.chains.diff.address import read_diff_query
+from chainviz.chains.diff.groups import asks_to_unfold
+from chainviz.chains.diff.page import DiffView
+from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.exports.choices import Export
+from chainviz.chains.exports.view import require_unlocked
+from chainviz.chains.models import Chain, LocalFile
+from chainviz.core.databases.contract import Database
+from chainviz.core.errors import ChainError, Refused
+from chainviz.core.formats.vendors import PROVIDERS, get_provider
+from chainviz.core.operations.repair.fixes import CHOICES
+from chainviz.core.providers.contract import Provider
+from chainviz.fixes.difference import MOST_CHAINS, Differences, together
+from chainviz.fixes.fix import FixedChain, FixedSession, Wanted
+from chainviz.fixes.pasted import LONGEST, PastedFix, pasted_fix
+from chainviz.fixes.stored_session import HowToRead, StoredSession, fix_content, stored_session
+from chainviz.fixes.version import save_version
+from chainviz.web.http import see_other
+
+T = TypeVar("T")
+MOST_BYTES = 20_000_000
+"""A larger session is fixed on the command line: nobody waits that long for a page."""
+
+
+@dataclass(frozen=True)
+class FixPage:
+    """What the template shows."""
+
+    chain: Chain
+    session: StoredSession | None
+    """Where its agent keeps it; None for one that was uploaded."""
+    provider: Provider | None
+    """That a person chose; None: the one the session talks to."""
+    fixed: FixedSession[DiffView] | None
+    error: str = ""
+    pasted: PastedFix | None = None
+    """The API's error that led to the page."""
+
+    @property
+    def providers(self) -> list[tuple[str, str]]:
+        return [(each.name, each.label) for each in PROVIDERS]
+
+    @property
+    def chains(self) -> Sequence[FixedChain[DiffView]]:
+        return self.fixed.chains[:MOST_CHAINS] if self.fixed else ()
+
+    @property
+    def diff(self) -> DiffView:
+        """The data of the bar above the changes: their number in all, and the other layout."""
+        views = [each.difference for each in self.chains]
+        return views[0] if len(views) == 1 else together(views)
+
+    @property
+    def chains_left(self) -> int:
+        return max(0, len(self.fixed.chains) - MOST_CHAINS) if self.fixed else 0
+
+    @property
+    def seen(self) -> str:
+        """Names the content that the page shows the difference of."""
+        return _digest(self.fixed.old) if self.fixed else ""
+
+    @property
+    def spoken(self) -> str:
+        return self.fixed.chains[0].provider.label if self.fixed and self.fixed.chains else ""
+
+    query: str = ""
+    """What the address of the page says of the provider, the fix and the error."""
+
+
+    @cached_property
+    def backups(self) -> list[str]:
+        """The newest first."""
+        try:
+            return [each.name for each in reversed(self.session.backups())] if self.session else []
+        except OSError:
+            return []
+
+    @property
+    def database(self) -> Database | None:
+        return self.session.database if self.session else None
+
+    @property
+    def can_write(self) -> bool:
+        return self.session is not None and (self.database is None or self.database.writes)
+
+
+@requires("export", to_post="files")
+@require_http_methods(["GET", "HEAD", "POST"])
+def fix_page(request: HttpRequest, chain_id: int) -> HttpResponse:
+    chain = chain_for(request, chain_id)
+    session = _session_of(request, chain)
+    error = ""
+    if request.method == "POST":
+        try:
+            if request.POST.get("act") == "version":
+                return see_other("chains:version", chain.pk, save_version(request, chain, _provider(request), _only(request)))
+            if session is None:
+                raise Http404("This chain has no file on this machine.")
+            messages.success(request, _done(request, chain, session))
+            return see_other(_address(request, chain))
+        except ChainError as refused:
+            error = str(refused)
+    if not error and asks_to_unfold(request, read_diff_query(request)):
+        return _unfolded(request, chain, session)
+    page = _page(request, chain, session, error)
+    return render(request, "sessions/fix.html", {"page": page}, status=422 if error else 200)
+
+
+@requires("export")
+@require_safe
+def fixed_file(request: HttpRequest, chain_id: int) -> HttpResponse:
+    chain = chain_for(request, chain_id)
+    require_unlocked(chain, None)
+    session = _session_of(request, chain)
+    try:
+        fixed = _fixed(request, chain, session, _nothing)
+    except ChainError as refused:
+        page = FixPage(chain, session, _provider(request), None, str(refused))
+        return render(request, "sessions/fix.html", {"page": page}, status=422)
+    name = session.name if session and not session.is_folder else chain.file_name
+    headers = {
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+        "Content-Disposition": content_disposition_header(True, name) or "attachment",
+    }
+    return HttpResponse(fixed.new, content_type="application/octet-stream", headers=headers)
+
+
+def _session_of(request: HttpRequest, chain: Chain) -> StoredSession | None:
+    """Files of this machine are offered only to the person who started the server on it."""
+    if settings.CHAINVIZ.mode != "local" or not member_of(request).may("files"):
+        return None
+    file = LocalFile.objects.filter(chain=chain).first()
+    return stored_session(file.path) if file else None
+
+
+def _done(request: HttpRequest, chain: Chain, session: StoredSession) -> str:
+    """Writes the session; returns what was done."""
+    if request.POST.get("act") == "restore":
+        backup, before = session.restore()
+        if before is None:
+            return f"The session is already what {backup.name} holds."
+        return f"Restored from {backup.name}. What the session was until now is {before.name}."
+    fixed = _fixed(request, chain, session, _nothing)
+    if request.POST.get("seen") != _digest(fixed.old):
+        raise Refused(f"{session.name} changed after you opened this page. Check the changes again.")
+    if not fixed.is_changed:
+        raise Refused("Nothing to fix.")
+    return f"Fixed. The backup is {session.write(fixed.old, fixed.new).name}."
+
+
+def _page(request: HttpRequest, chain: Chain, session: StoredSession | None, error: str) -> FixPage:
+    try:
+        show = Differences(request, _address(request, chain)).view
+        fixed = _fixed(request, chain, session, show)
+    except ChainError as refused:
+        return FixPage(chain, session, None, None, error or str(refused), _pasted(request, chain), query=_query(request))
+    return FixPage(chain, session, _provider(request), fixed, error, _pasted(request, chain), query=_query(request))
+
+
+def _unfolded(request: HttpRequest, chain: Chain, session: StoredSession | None) -> HttpResponse:
+    try:
+        fixed = _fixed(request, chain, session, Differences(request, _address(request, chain)).unfolded)
+    except ChainError as refused:
+        raise Http404(str(refused)) from None
+    found = [each.difference for each in fixed.chains if each.difference is not None]
+    if not found:
+        raise Http404
+    return found[0]
+
+
+def _address(request: HttpRequest, chain: Chain) -> str:
+    return f"{reverse('fix_session', args=[chain.pk])}{_query(request)}"
+
+
+def _query(request: HttpRequest) -> str:
+    provider = _provider(request)
+    values = {"provider": provider.name if provider else "", "fix": _only(request), "error": request.GET.get("error", "")[:LONGEST]}
+    return f"?{urlencode(found)}" if (found := {name: value for name, value in values.items() if value}) else ""
+
+
+def _only(request: HttpRequest) -> str:
+    """Return the one kind of repair that the address asks for; "" for all that the API requires."""
+    name = request.GET.get("fix", "")
+    return name if name in CHOICES else ""
+
+
+def _pasted(request: HttpRequest, chain: Chain) -> PastedFix | None:
+    text = request.GET.get("error", "")[:LONGEST].strip()
+    return pasted_fix(version_subject(request, chain.pk), text, _only(request)) if text else None
+
+
+def _nothing(before: FileChain, result: Result) -> None:
+    """Shows no difference."""
+
+
+def _fixed(
+    request: HttpRequest, chain: Chain, session: StoredSession | None, show: Callable[[FileChain, Result], T]
+) -> FixedSession[T]:
+    name, where = (session.name, session.address) if session else (chain.file_name, chain.file_name)
+    is_large = session is not None and session.holds_more(MOST_BYTES)
+    content = b"" if is_large else session.read() if session else b"".join(_uploaded(request, chain))
+    if is_large or len(content) > MOST_BYTES:
+        raise Refused(f"This session is larger than 20 MB. Fix it on the command line: chainviz fix {where}")
+    wanted = Wanted(_provider(request), _only(request))
+    return fix_content(content, name, show, HowToRead(wanted=wanted, database=session.database if session else None))
+
+
+def _uploaded(request: HttpRequest, chain: Chain) -> Iterator[bytes]:
+    """The file with the newest versions of its chains."""
+    export = Export.to(version_subject(request, chain.pk), "")
+    return export.whole_file() if export.is_part else export.chain()
+
+
+def _provider(request: HttpRequest) -> Provider | None:
+    name = request.GET.get("provider", "")
+    return get_provider(name) if any(each.name == name for each in PROVIDERS) else None
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()

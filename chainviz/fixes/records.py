@@ -1,0 +1,251 @@
+"""The records of a session, one a line as they were meant: writes that were cut off, ran into one another or named a line
+that was never written leave lines that no agent reads, or a session whose beginning it does not find.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from chainviz.core.chain.arguments import escape_control_characters
+from chainviz.core.documents.json.edit import load_object, quote
+from chainviz.core.documents.written_lists import Links
+
+_START = re.compile(r'\{\s*"(?:type"\s*:\s*"[^"\\]*"|[^"\\]+"\s*:)')
+"""How a record begins: with its first key, and the kind that some name first."""
+_BETWEEN = "\0 \t\r\n"
+"""What may lie between two records of a line: a crash leaves zeros."""
+MOST_JOINED = 50
+"""Lines that may be parts of one record."""
+_DECODE = json.JSONDecoder().raw_decode
+
+
+Record = tuple[int, bytes]
+"""With its line end; the number is that of the line of the file that it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    records: tuple[Record, ...]
+    damage: tuple[str, ...]
+    """What was wrong in the file, a sentence each."""
+
+    @property
+    def content(self) -> bytes:
+        return b"".join(line for _, line in self.records)
+
+
+def whole_records(content: bytes) -> Records:
+    """Returns a file that is not JSON Lines, or hardly any of it, unchanged."""
+    lines = list(enumerate(content.splitlines(keepends=True), 1))
+    faulty = {number for number, line in lines if line.strip() and not _is_json(line)}
+    if not faulty or len(faulty) * 2 > len(lines):
+        return Records(tuple(lines), ())
+    begun = [_START.match(_text(line).lstrip()) for number, line in lines if number not in faulty]
+    starts = {found[0] for found in begun if found}
+    records, damage = list[Record](), list[str]()
+    rest = deque(lines)
+    while rest:
+        number, line = rest.popleft()
+        if number not in faulty:
+            records.append((number, line))
+            continue
+        escaped, last = _escaped(line, [each for each in islice(rest, MOST_JOINED) if each[0] in faulty])
+        if escaped:
+            records.append((number, escaped))
+            damage.append(_describe_escapes(number, last))
+            for _ in range((last or number) - number):
+                rest.popleft()
+            continue
+        found, is_cut = _records_in(_text(line), starts)
+        records += [(number, record.encode() + b"\n") for record in found]
+        damage.append(f"Line {number:,} {_describe_records(len(found), is_cut=is_cut)}.")
+    return Records(tuple(records), tuple(damage))
+
+
+def _escaped(line: bytes, behind: Sequence[Record]) -> tuple[bytes, int | None]:
+    """The record of a line with its raw control characters escaped, and the last line where raw line breaks part it; b"" for none."""
+    last = None
+    for number, more in [(None, b""), *behind]:
+        line, last = line + more, number
+        body = line.rstrip(b"\r\n")
+        escaped = escape_control_characters(_text(body)).encode("utf-8", "surrogateescape")
+        if _is_json(escaped):
+            return escaped + line[len(body) :], last
+    return b"", None
+
+
+def _describe_escapes(number: int, last: int | None) -> str:
+    if last is None:
+        return f"Line {number:,} had a raw control character, which is now escaped."
+    return f"Lines {number:,} to {last:,} are one record with raw line breaks, which are now escaped."
+
+
+def _describe_records(records: int, *, is_cut: bool) -> str:
+    if not records:
+        return "is not valid JSON and is removed"
+    if is_cut:
+        return f"has a record that was cut off; {records} whole {'record is' if records == 1 else 'records are'} kept"
+    return "has one record and remains of a crash" if records == 1 else f"has {records} records and is split"
+
+
+def _records_in(line: str, starts: set[str]) -> tuple[list[str], bool]:
+    """The whole records of a line, and whether anything else was in it."""
+    found: list[str] = []
+    place, is_cut = 0, False
+    while place < len(line):
+        if line[place] in _BETWEEN:
+            place += 1
+        elif (end := _end_of_record(line, place)) is not None:
+            found.append(line[place:end])
+            place = end
+        else:
+            is_cut = True
+            place = _next_start(line, place + 1, starts)
+    return found, is_cut
+
+
+def _next_start(line: str, place: int, starts: set[str]) -> int:
+    while (place := line.find("{", place)) >= 0:
+        found = _START.match(line, place)
+        if found and found[0] in starts:
+            return place
+        place += 1
+    return len(line)
+
+
+def _end_of_record(line: str, start: int) -> int | None:
+    """Return the end of the record that begins here, or None if it is cut off or inside another."""
+    try:
+        value, end = _DECODE(line, start)
+        line[start:end].encode()
+    except (ValueError, RecursionError):
+        return None
+    is_whole = end == len(line) or line[end] in (*_BETWEEN, "{")
+    return end if isinstance(value, dict) and is_whole else None
+
+
+def relinked(whole: Records, links: Links) -> Records:
+    """Records whose parent the file does not hold follow the one before them: an agent would read nothing earlier."""
+    records, damage = list(whole.records), list(whole.damage)
+    for place, before, latest in _without_parent([value_of(line) for _, line in records], links):
+        number, line = records[place]
+        records[place] = number, _with(line, links.parent, quote(latest))
+        damage.append(f"Line {number:,} followed a record that is not in the file; it now follows line {records[before][0]:,}.")
+    return Records(tuple(records), tuple(damage))
+
+
+def _without_parent(values: Sequence[dict[str, Any]], links: Links) -> Iterator[tuple[int, int, str]]:
+    """Place of each record with an unknown parent, and place and id of the one before it. Side chains stay as they are."""
+    ids = {value[links.own] for value in values if isinstance(value.get(links.own), str)}
+    before, latest = 0, ""
+    for place, value in enumerate(values):
+        own, parent = value.get(links.own), value.get(links.parent)
+        if not isinstance(own, str) or links.parent not in value or value.get(links.aside) is True:
+            continue
+        if isinstance(parent, str) and parent not in ids and latest:
+            yield place, before, latest
+        before, latest = place, own
+
+
+def without_repeats(whole: Records, member: str) -> Records:
+    """Records without those that were written again: an agent would send them twice. `member` makes a record unique."""
+    first: dict[bytes, int] = {}
+    records, damage = list[Record](), list(whole.damage)
+    for number, line in whole.records:
+        earlier = first.setdefault(line.strip(), number)
+        if earlier != number and member in value_of(line):
+            damage.append(f"Line {number:,} is line {earlier:,} once more and is removed.")
+        else:
+            records.append((number, line))
+    return Records(tuple(records), tuple(damage))
+
+
+def without_lines(whole: Records, starts: Container[int], why: str) -> Records:
+    """Records without those that begin at these bytes."""
+    records, damage, offset = list[Record](), list(whole.damage), 0
+    for number, line in whole.records:
+        if offset + len(line) - len(line.lstrip()) in starts:
+            damage.append(f"Line {number:,} {why}.")
+        else:
+            records.append((number, line))
+        offset += len(line)
+    return Records(tuple(records), tuple(damage))
+
+
+def renumbered(content: bytes, member: str) -> tuple[bytes, int]:
+    """The records with numbers that rise by one from the first that has a number, and the line of the first whose number
+    was another one; 0 where none was."""
+    lines = content.splitlines(keepends=True)
+    number, first = None, 0
+    for place, line in enumerate(lines):
+        value = value_of(line)
+        if number is None:
+            number = value[member] if type(value.get(member)) is int else None
+        elif value:
+            number += 1
+            if value.get(member) != number:
+                lines[place] = _with(line, member, str(number))
+                first = first or place + 1
+    return b"".join(lines), first
+
+
+def with_kept(old: bytes, new: bytes, links: Links) -> bytes:
+    """A compaction names the record with which the kept part begins: where a fix replaced that one, it names what stands
+    there now."""
+    if not links.kept:
+        return new
+    lines = new.splitlines(keepends=True)
+    ids = [value_of(line).get(links.own) for line in lines]
+    before = [value_of(line).get(links.own) for line in old.splitlines()]
+    for place, line in enumerate(lines):
+        kept = value_of(line).get(links.kept)
+        if isinstance(kept, str) and kept in before and kept not in ids:
+            lines[place] = _with(line, links.kept, quote(_in_place_of(kept, before, ids)))
+    return b"".join(lines)
+
+
+def _in_place_of(gone: str, before: Sequence[Any], after: Sequence[Any]) -> str:
+    """The first new record right before the next old one that still stands; that one where there is no new one."""
+    stands = next((id for id in before[before.index(gone) :] if id is not None and id in after), None)
+    if stands is None:
+        return gone
+    place = after.index(stands)
+    while place and after[place - 1] not in before:
+        place -= 1
+    return str(after[place])
+
+
+def _with(line: bytes, member: str, value: str) -> bytes:
+    """`value`: as JSON."""
+    text = line.decode()
+    body = text.rstrip("\r\n")
+    record = load_object(body)
+    record.set(member, value)
+    return (str(record) + text[len(body) :]).encode()
+
+
+def value_of(line: bytes) -> dict[str, Any]:
+    """The object of a line; {} where it is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape")
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True

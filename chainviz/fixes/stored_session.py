@@ -1,0 +1,151 @@
+"""A session where its agent keeps it, in a file or a database: read, fixed, written back behind a backup, and restored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from chainviz.api.chain import Chain, Result
+from chainviz.core.databases import Change
+from chainviz.core.databases.contract import Database
+from chainviz.core.databases.writing import backups_of as database_backups
+from chainviz.core.documents.packed_files import holds_more
+from chainviz.core.errors import DocumentError
+from chainviz.fixes.backups import backups_of, content_of, restore, write_back
+from chainviz.fixes.database_sessions import DatabaseSessions, database_sessions
+from chainviz.fixes.fix import ALL_REQUIRED, FixedSession, Wanted, fix_session
+
+T = TypeVar("T")
+
+
+class StoredSession(Protocol):
+    """A session of this machine, named as the command line names it."""
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def name(self) -> str:
+        """Return the name of its file, or of a file that its export would be."""
+
+    @property
+    def database(self) -> Database | None:
+        """Return the kind of its database; None for a file."""
+
+    def read(self) -> bytes:
+        """Raises DocumentError where it cannot be read."""
+
+    def write(self, old: bytes, new: bytes) -> Path:
+        """Return the backup. Raises Refused where it is no longer `old`, or its agent runs."""
+
+    def restore(self) -> tuple[Path, Path | None]:
+        """Put the newest backup back, and return it with a copy of what was there until now; None where nothing differs."""
+
+    def backups(self) -> list[Path]:
+        """Return the backups, the oldest first."""
+
+    @property
+    def is_folder(self) -> bool:
+        """Return whether it is a folder with a file for each event."""
+        return False
+
+    def holds_more(self, size: int) -> bool:
+        """Return whether the session is certainly larger, without reading it whole."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile(StoredSession):
+    path: Path
+
+    @property
+    def address(self) -> str:
+        return str(self.path)
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def database(self) -> None:
+        return None
+
+    def read(self) -> bytes:
+        return content_of(self.path)
+
+    def write(self, old: bytes, new: bytes) -> Path:
+        return write_back(self.path, old, new)
+
+    def restore(self) -> tuple[Path, Path | None]:
+        return restore(self.path)
+
+    def backups(self) -> list[Path]:
+        return backups_of(self.path)
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path.is_dir()
+
+    def holds_more(self, size: int) -> bool:
+        return self.path.is_file() and holds_more(self.path, size)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow(StoredSession):
+    """A session in a database."""
+
+    sessions: DatabaseSessions
+
+    @property
+    def address(self) -> str:
+        return f"{self.sessions.path}#{self.sessions.id}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.sessions.id}.json"
+
+    @property
+    def database(self) -> Database:
+        return self.sessions.database
+
+    def read(self) -> bytes:
+        return self.sessions.documents()[self.sessions.id]
+
+    def write(self, old: bytes, new: bytes) -> Path:
+        return self.sessions.write([Change(self.sessions.id, old, new)])
+
+    def restore(self) -> tuple[Path, Path | None]:
+        return self.sessions.restore()
+
+    def backups(self) -> list[Path]:
+        return database_backups(self.sessions.path)
+
+
+def stored_session(address: str) -> StoredSession:
+    """Return the session at an address. What is neither a file nor in a database of an agent refuses to be read."""
+    try:
+        sessions = database_sessions(address)
+    except DocumentError:
+        sessions = None
+    return SessionRow(sessions) if sessions and sessions.id else SessionFile(Path(address))
+
+
+@dataclass(frozen=True, slots=True)
+class HowToRead:
+    """How the content of a session is read, and what it must satisfy."""
+
+    format: str | None = None
+    wanted: Wanted = ALL_REQUIRED
+    database: Database | None = None
+    """In which it is kept."""
+
+
+def fix_content(
+    content: bytes, name: str, show: Callable[[Chain, Result], T], how: HowToRead = HowToRead()
+) -> FixedSession[T]:
+    """Fix a session's content as `fix_session` does, without the rows that the agent of its database cannot read."""
+    whole, damage = how.database.without_damage(content) if how.database else (content, ())
+    fixed = fix_session(whole, name, show, how.format, how.wanted)
+    return replace(fixed, old=content, damage=(*damage, *fixed.damage))

@@ -1,0 +1,140 @@
+"""Changes of an agent's settings: shown as a difference, written beside backups, and taken out to the byte."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import unified_diff
+from pathlib import Path
+
+from chainviz.api.writing import write_out
+from chainviz.core.backup_names import BACKUP, STAMP
+from chainviz.core.errors import DocumentError, Refused
+from chainviz.locations import data_folder
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    path: Path
+    before: bytes | None
+    """None for a file that did not exist."""
+    after: bytes | None
+    """None for a file that is to be deleted."""
+    pieces: tuple[str, ...] = ()
+    """The texts that are added."""
+
+    def difference(self) -> Iterator[str]:
+        """Yield the lines of a unified difference."""
+        (old, before), (new, after) = (self._side(content) for content in (self.before, self.after))
+        yield from unified_diff(old, new, before, after, lineterm="")
+
+    def _side(self, content: bytes | None) -> tuple[list[str], str]:
+        """The lines of a file, and its name in a difference."""
+        return (content or b"").decode("utf-8", "replace").splitlines(), "/dev/null" if content is None else str(self.path)
+
+
+def read_settings(path: Path) -> bytes | None:
+    """Return the content of a settings file, or None if there is none. Raises DocumentError where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise DocumentError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def write_changes(agent: str, changes: Sequence[FileChange]) -> list[str]:
+    """Write the files and the receipt; return a sentence for each file. Raises Refused where a file changed meanwhile."""
+    receipt = _receipt(agent)
+    if receipt.exists():
+        raise Refused(f"chainviz is already in the settings of {agent}; remove it first: chainviz integrate {agent} --remove")
+    for each in changes:
+        if read_settings(each.path) != each.before:
+            raise Refused(f"{each.path} changed meanwhile; nothing was written. Try again.")
+    _write(receipt, json.dumps([_row(each) for each in changes], indent=1).encode())
+    return [_written(each) for each in changes]
+
+
+def _written(change: FileChange) -> str:
+    if change.before is None:
+        _write(change.path, change.after)
+        return f"{change.path}: created"
+    backup = change.path.with_name(f"{change.path.name}{BACKUP}{datetime.now().strftime(STAMP)}")
+    _write(backup, change.before)
+    _write(change.path, change.after)
+    return f"{change.path}: changed; the backup is {backup}"
+
+
+def _write(path: Path, content: bytes | None) -> None:
+    try:
+        if content is None:
+            path.unlink(missing_ok=True)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_out(str(path), iter([content]))
+    except OSError as error:
+        raise DocumentError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def removal(agent: str) -> tuple[list[FileChange], list[str]]:
+    """Return the changes that take out what was added, and a sentence for each file where that is not possible.
+
+    A file that is as it was written becomes what it was before; from one that changed since, the added texts are cut.
+    Raises Refused where nothing was added.
+    """
+    changes, left = list[FileChange](), list[str]()
+    for each in _added(agent):
+        now = read_settings(each.path)
+        if now is None:
+            continue
+        if now == each.after:
+            changes.append(FileChange(each.path, now, each.before))
+            continue
+        without = _without(now.decode("utf-8", "surrogateescape"), each.pieces)
+        if without is None:
+            left.append(f"{each.path} was changed where chainviz is; take it out by hand.")
+        else:
+            changes.append(FileChange(each.path, now, without.encode("utf-8", "surrogateescape")))
+    return changes, left
+
+
+def _without(text: str, pieces: Sequence[str]) -> str | None:
+    """Cut the pieces, the last one first, since one may lie inside another. Return None where one is not there exactly once."""
+    for piece in reversed(pieces):
+        if text.count(piece) != 1:
+            return None
+        text = text.replace(piece, "")
+    return text
+
+
+def write_removal(agent: str, changes: Sequence[FileChange]) -> list[str]:
+    """Write the files as they are without chainviz, delete those that it created, and forget the receipt."""
+    for each in changes:
+        _write(each.path, each.after)
+    _receipt(agent).unlink(missing_ok=True)
+    return [f"{each.path}: {'deleted' if each.after is None else 'chainviz removed'}" for each in changes]
+
+
+def _receipt(agent: str) -> Path:
+    return data_folder() / "integrations" / f"{agent}.json"
+
+
+def _row(change: FileChange) -> dict[str, object]:
+    contents = {"before": change.before, "after": change.after}
+    encoded = {name: None if content is None else b64encode(content).decode() for name, content in contents.items()}
+    return {"path": str(change.path), **encoded, "pieces": list(change.pieces)}
+
+
+def _added(agent: str) -> list[FileChange]:
+    try:
+        rows = json.loads(_receipt(agent).read_bytes())
+    except FileNotFoundError:
+        raise Refused(f"chainviz is not in the settings of {agent}.") from None
+    return [FileChange(Path(row["path"]), _decoded(row["before"]), _decoded(row["after"]), tuple(row["pieces"])) for row in rows]
+
+
+def _decoded(text: str | None) -> bytes | None:
+    return None if text is None else b64decode(text)

@@ -1,0 +1,196 @@
+"""The index as pages use it: choose sources, read them, and report progress."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import Count, F, Q, Sum
+
+from chainviz.accounts.models import Membership, Team
+from chainviz.core.errors import Refused
+from chainviz.core.sources import FoundStore, Machine, find_stores, get_store
+from chainviz.jobs import lease
+from chainviz.jobs.models import Job
+from chainviz.sessions_index.job import SCAN, is_due, start_scan
+from chainviz.sessions_index.listing import fill_heads, list_source
+from chainviz.sessions_index.models import Session, Source
+from chainviz.sessions_index.reading import EDITION
+
+FIRST = 60
+"""Rows that have titles before the page that follows a choice is shown."""
+SECONDS = 10.0
+"""Between two looks for changed sessions, while a page is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAgent:
+    """An agent whose sessions are on this machine."""
+
+    agent: str
+    label: str
+    places: Sequence[FoundStore]
+
+    @property
+    def count(self) -> int | None:
+        """Sessions, from the names of files; None where a database holds them."""
+        counts = [found.count for found in self.places]
+        return None if None in counts else sum(count or 0 for count in counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    read: int = 0
+    total: int = 0
+    refused: int = 0
+    failed: int = 0
+    """Sessions that could not be read."""
+    bytes: int = 0
+    bytes_read: int = 0
+    is_running: bool = False
+    """A job reads, or waits to read, sessions that are left."""
+    is_stopped: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        return self.read == self.total and not self.is_running
+
+    @property
+    def has_more(self) -> bool:
+        """Whether sessions are still to be read, so that pages say how far it is."""
+        return self.read < self.total
+
+    @property
+    def percent(self) -> int:
+        """By bytes: a large session takes longer."""
+        return 100 * self.bytes_read // self.bytes if self.bytes else 100 * self.read // max(1, self.total)
+
+
+def may_look_around() -> bool:
+    """Whether chainviz may look for the sessions of this machine's agents. In team mode the operator names the sources."""
+    return bool(settings.CHAINVIZ.mode == "local")
+
+
+def find_agents(machine: Machine | None = None) -> list[FoundAgent]:
+    """Looks at names only. Agents without sessions are left out; those with a database have one or not, which only a look tells."""
+    if not (may_look_around() and settings.CHAINVIZ.discovery):
+        return []
+    places: dict[str, list[FoundStore]] = {}
+    for found in find_stores(machine):
+        if found.count != 0:
+            places.setdefault(found.store.agent, []).append(found)
+    return [FoundAgent(agent, found[0].store.label, found) for agent, found in places.items()]
+
+
+def choose_sources(member: Membership, agents: Collection[str]) -> Job | None:
+    """Make these agents the sources of the member's team, beside its folders; list their sessions, the newest with their titles,
+    and start the reading. Agents that are not named any more leave with their rows.
+
+    Raises Refused in team mode, DocumentError for an unknown agent.
+    """
+    wanted = _known(agents)
+    Source.objects.filter(team=member.team_id).exclude(agent="").exclude(agent__in=wanted).delete()
+    return add_agents(member.team, wanted)
+
+
+def add_agents(team: Team, agents: Collection[str]) -> Job | None:
+    """Add agents to those whose sessions are listed, and start to read their sessions as `choose_sources` does."""
+    for agent in _known(agents):
+        source, _ = Source.objects.get_or_create(team=team, agent=agent, path="", pattern="")
+        list_source(source)
+    job = go_on(team)
+    untitled = Session.objects.filter(team=team, read_state="", title="", in_database=False)
+    fill_heads(untitled.select_related("source").order_by("-changed_at")[:FIRST])
+    return job
+
+
+def _known(agents: Collection[str]) -> list[str]:
+    if not may_look_around():
+        raise Refused("In team mode the operator of the server names the sources.")
+    return sorted({get_store(agent).agent for agent in agents})
+
+
+def choose_folder(team: Team, path: str, pattern: str = "") -> Source:
+    """Make a folder, or a database, a source beside the agents. Its sessions are listed by the next scan."""
+    source, _ = Source.objects.get_or_create(team=team, agent="", path=path, pattern=pattern)
+    return source
+
+
+def forget_folder(team: Team, path: str, pattern: str = "") -> None:
+    Source.objects.filter(team=team, agent="", path=path, pattern=pattern).delete()
+
+
+def sources_of(team: Team) -> list[Source]:
+    return list(Source.objects.filter(team=team).order_by("agent", "path", "pattern"))
+
+
+def has_chosen(team: Team) -> bool:
+    return Source.objects.filter(team=team).exists()
+
+
+def scan(team: Team) -> Job | None:
+    """Return the job that looks for changed sessions and reads them; None where there is one already, or no source."""
+    if not may_look_around():
+        _follow_settings(team)
+    return start_scan(team.pk) if has_chosen(team) else None
+
+
+def _follow_settings(team: Team) -> None:
+    """In team mode the sources are the folders and databases that the server's settings name."""
+    named = [str(path) for path in settings.CHAINVIZ.folder_paths]
+    Source.objects.filter(team=team).exclude(agent="", path__in=named, pattern="").delete()
+    for path in named:
+        choose_folder(team, path)
+
+
+def scan_if_due(team: Team) -> Job | None:
+    """In team mode also where nothing was listed yet: nobody chooses there."""
+    is_new = not may_look_around() and bool(settings.CHAINVIZ.folder_paths) and not has_chosen(team)
+    return scan(team) if is_new or is_due(team.pk, SECONDS) else None
+
+
+def progress_of(team: Team) -> Progress:
+    is_unread = ~Q(read_state=F("state"))
+    rows = Session.objects.filter(team=team)
+    sums = rows.aggregate(
+        total=Count("pk"),
+        left=Count("pk", filter=is_unread),
+        bytes=Sum("size", default=0),
+        bytes_left=Sum("size", filter=is_unread, default=0),
+        refused=Count("pk", filter=Q(health=Session.Health.REFUSED)),
+        failed=Count("pk", filter=Q(health=Session.Health.FAILED)),
+    )
+    return Progress(
+        read=sums["total"] - sums["left"],
+        total=sums["total"],
+        refused=sums["refused"],
+        failed=sums["failed"],
+        bytes=sums["bytes"],
+        bytes_read=sums["bytes"] - sums["bytes_left"],
+        is_running=bool(sums["left"]) and any(job.args.get("team") == team.pk for job in _jobs()),
+        is_stopped=bool(sums["left"]) and Source.objects.filter(team=team, is_stopped=True).exists(),
+    )
+
+
+def look_again() -> None:
+    """A server starts: its worker lists all sources once, and reads what changed meanwhile, and what older versions read."""
+    Source.objects.update(listed_at=None)
+    Session.objects.exclude(Q(rules=EDITION) | Q(read_state="")).update(read_state="")
+
+
+def stop(team: Team) -> None:
+    """Stop reading the sources of a team until somebody continues. What was read stays."""
+    Source.objects.filter(team=team).update(is_stopped=True)
+    for job in _jobs():
+        if job.args.get("team") == team.pk:
+            lease.cancel(job)
+
+
+def go_on(team: Team) -> Job | None:
+    Source.objects.filter(team=team).update(is_stopped=False)
+    return scan(team)
+
+
+def _jobs() -> list[Job]:
+    return list(Job.objects.unfinished().filter(function=SCAN))

@@ -1,0 +1,52 @@
+"""An agent goes on with a session that chainviz converted from another agent's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import chainviz
+from chainviz.api.hand_off import HandOff, hand_off
+from tests.agents.driver import Workplace, what_is_missing
+from tests.agents.programs import CODEX, OPENCODE, Agent
+
+pytestmark = [pytest.mark.agents, pytest.mark.skipif(bool(what_is_missing()), reason=what_is_missing())]
+CHAIN = [
+    {"role": "user", "content": "How many crates are in the depot?"},
+    {"role": "assistant", "content": "Looking.", "tool_calls": [
+        {"id": "call_1", "type": "function", "function": {"name": "count", "arguments": '{"where": "depot"}'}}
+    ]},
+    {"role": "tool", "tool_call_id": "call_1", "content": "4"},
+    {"role": "assistant", "content": "Four crates."},
+]  # fmt: skip
+NEXT = "And in the yard?"
+
+
+def _codex(place: Workplace, made: HandOff) -> tuple[str, ...]:
+    made.write(place.home / ".codex" / made.target.path(made.session))
+    return ("exec", "--skip-git-repo-check", "resume", made.session.id)
+
+
+def _opencode(place: Workplace, made: HandOff) -> tuple[str, ...]:
+    path = made.write(place.folder / "session.json")
+    place.run("import", str(path))
+    return ("run", "--session", json.loads(made.content)["info"]["id"])
+
+
+@pytest.mark.parametrize(("name", "agent", "install"), [("codex", CODEX, _codex), ("opencode", OPENCODE, _opencode)])
+def test_a_session_that_was_handed_off_resumes(
+    name: str, agent: Agent, install: Callable[[Workplace, HandOff], tuple[str, ...]], tmp_path: Path
+) -> None:
+    place = Workplace(agent, tmp_path)
+    place.begin("Hello")
+    (chain,) = chainviz.load(CHAIN)
+    arguments = install(place, hand_off(chain, name, folder=place.folder / "project", model="local/m"))
+    run = place.run(*arguments, NEXT)
+    assert run.requests and not run.faults, (run.faults, run.output)
+    for text in ("How many crates are in the depot?", "Looking.", "Four crates.", NEXT):
+        assert run.has_said(text), text
+    sent = json.dumps(run.requests[-1])
+    assert '"count"' in sent and "depot" in sent.replace("in the depot", ""), "the call is part of the history"

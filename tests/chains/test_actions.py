@@ -1,0 +1,102 @@
+"""The table of actions makes the menus, the next step and the palette; places are named as APIs and people name them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from chainviz.chains.explorer.places import NoSuchPlace, find_place, message_number
+from chainviz.chains.models import Chain
+from chainviz.core.operations import OPERATIONS
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Version
+from tests.chains.making import ai, human, make_chain, make_chain_of, result
+from tests.cli.fix.sessions import COMPACTED, SHARED, Lines, called, said, told
+
+FRAGMENT = {"HX-Request": "true"}
+MENDED = [human("List it"), ai(None, ("call_1", "ls", {})), result("call_1", "a b"), ai("Two files.")]
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        ("13", 13), ("1,300", 1300), ("messages.13", 13), ("messages[13].content[0]", 13), ("message 7", 7), ("s2.p4", None),
+        ("call_1", None),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_as_apis_write_them(words: str, number: int | None) -> None:
+    assert message_number(words) == number
+
+
+@pytest.mark.django_db
+def test_places_of_a_chain() -> None:
+    chain = make_chain(MENDED)
+    stored = StoredChain(Version.objects.get(history=chain.history).snapshot)
+    found = {words: str(find_place(stored, words).path) for words in ("0", "3", "s1.p1", "call_1", "first", "last")}
+    assert found == {"0": "s1.h.m0", "3": "s1.p2.m0", "s1.p1": "s1.p1", "call_1": "s1.p1.m0", "first": "s1.h.m0", "last": "s1.p2.m0"}
+    for words, sentence in (("4", "the last one is 3"), ("nothing", "has no “nothing”"), ("", "Enter the number")):
+        with pytest.raises(NoSuchPlace, match=sentence):
+            find_place(stored, words)
+
+
+def page_of(client: Client, chain: Chain, where: str = "") -> str:
+    return client.get(f"/c/{chain.pk}/{where}").content.decode()
+
+
+@pytest.mark.django_db
+def test_the_next_step_follows_the_state(client: Client) -> None:
+    broken = make_chain([human("List it"), ai(None, ("call_1", "ls", {})), human("And?")])
+    assert "Fix 1 problem<" in page_of(client, broken)
+    assert "Export</a>" in page_of(client, make_chain(MENDED))
+
+
+@pytest.mark.django_db
+def test_every_operation_is_in_a_menu_and_in_the_palette(client: Client) -> None:
+    chain = make_chain(MENDED)
+    page = page_of(client, chain)
+    palette = client.get(f"/c/{chain.pk}/v/1/palette", headers=FRAGMENT).content.decode()
+    for operation in OPERATIONS:
+        if operation.name not in ("edit", "observations"):  # these begin at a node, and on the page of tool results
+            address = f"/c/{chain.pk}/do/{operation.name}/?v=1"
+            assert address in page and address in palette, operation.name
+
+
+@pytest.mark.django_db
+def test_the_palette_narrows_by_words_and_by_scope(client: Client) -> None:
+    chain, other = make_chain(MENDED), make_chain([human("Rebuild the importer"), ai("Done.")])
+    Chain.objects.filter(pk=other.pk).update(title="Rebuild the importer")
+
+    def found(query: str) -> str:
+        return client.get(f"/c/{chain.pk}/v/1/palette", {"q": query}, headers=FRAGMENT).content.decode()
+
+    assert "Go to message 3" in found("3") and "Go to call call_1" in found("call_1")
+    assert "Mask secrets" in found("mask") and "Redact tool results" not in found("mask")
+    assert "Rebuild the importer" in found("@importer") and "Mask secrets" not in found("@importer")
+    assert "Nothing fits" in found("zzzz")
+
+
+@pytest.mark.django_db
+def test_a_session_has_one_verdict_and_one_fix(client: Client) -> None:
+    """What stands before a compaction is no longer sent: its errors are counted apart, and the next step fixes the session."""
+    boundary = {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "logicalParentUuid": "u2"}
+    before = [said(0, "Look"), called(1, "toolu_1"), said(2, "And?"), line_of(3, boundary)]
+    summary = said(4, "This session is continued.", **COMPACTED)
+    accepted = [*before, summary, told(5, "Yes.")]
+    refused = [*before, summary, called(5, "toolu_2"), said(6, "And now?"), told(7, "Yes.")]
+    page = page_of(client, session_of(accepted))
+    assert "Anthropic: accepted" in page and "1 more error in messages" in " ".join(page.split())
+    assert "Export</a>" in page and "Repair all messages" in page
+    page = page_of(client, chain := session_of(refused))
+    assert "Anthropic: 1 error" in page and "1 more error in messages" in " ".join(page.split())
+    assert f'href="/c/{chain.pk}/fix/"' in page and "Fix 1 problem</a>" in page
+
+
+def line_of(number: int, record: dict[str, Any]) -> dict[str, Any]:
+    return {"parentUuid": None, **SHARED, "uuid": f"u{number}", **record}
+
+
+def session_of(lines: Lines) -> Chain:
+    return make_chain_of("".join(json.dumps(each) + "\n" for each in lines).encode(), "session.jsonl")

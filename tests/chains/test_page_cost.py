@@ -1,0 +1,136 @@
+"""What the main pages cost: statements, rows read and bytes sent. They may not grow with the chain, nor with the next feature.
+
+A number here is raised only with a reason that its commit gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from chainviz.accounts.models import local_owner
+from chainviz.chains.models import Chain
+from chainviz.core.operations.edit import Edit, EditOptions
+from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.run import change
+from chainviz.drafts.target import target_of_version
+from tests.chains.making import ai, human, make_chain, result
+from tests.drafts.pages import fields_of
+from tests.review.test_places import apply, thread_on
+
+pytestmark = pytest.mark.django_db
+FRAGMENT = {"HX-Request": "true"}
+PAGES = {
+    # page: statements, rows, bytes
+    "explorer": ("", {}, 9, 110, 48_000),
+    "explorer, a node": ("at/s2.p3", {}, 10, 150, 48_000),
+    "window": ("rows?from=s2&dir=down", FRAGMENT, 9, 110, 48_000),
+    "node": ("node/s2.p3", FRAGMENT, 9, 12, 8_000),
+    "inspector": ("inspect/s2.p3", FRAGMENT, 8, 12, 8_000),
+}
+
+
+class Cost:
+    statements = rows = size = 0
+
+
+@contextmanager
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cost]:
+    cost = Cost()
+
+    def counting(name: str) -> Any:
+        def fetch(self: CursorWrapper, *args: Any) -> Any:
+            with self.db.wrap_database_errors:
+                found = getattr(self.cursor, name)(*args)
+            cost.rows += len(found)
+            return found
+
+        return fetch
+
+    with monkeypatch.context() as patch, CaptureQueriesContext(connection) as queries:
+        for name in ("fetchmany", "fetchall"):
+            patch.setattr(CursorWrapper, name, counting(name), raising=False)
+        yield cost
+    cost.statements = len(queries)
+
+
+def work(sections: int) -> Chain:
+    """A chain with results of real size, in every state: two versions, a draft, a thread."""
+    messages = [human("Fix the build.")]
+    for s in range(sections):
+        for p in range(70):
+            messages += [ai(None, (f"c{s}.{p}", "bash", {"command": f"make {p}"})), result(f"c{s}.{p}", f"line {p}\n" * 300)]
+        messages += [ai("## Done\n\n" + "It builds now. " * 60), human("And the tests? " * 20)]
+    chain = make_chain(messages)
+    apply(chain, "edit", path="s1.p2.m1.c0", action="result", text="Another text.")
+    thread_on(chain, "s1.h.m0", version=2)
+    change(target_of_version(chain, 2, local_owner()), Edit(), EditOptions(path="s2.p3.m1.c0", action="result", text="A third text."))
+    return chain
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("state", ["v/2", "draft"])
+def test_pages_cost_the_same_at_any_length(page: str, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    address, headers, statements, rows, size = PAGES[page]
+    for sections in (4, 12):
+        chain = work(sections)
+        base = f"/c/{chain.pk}/v/2/" if state == "v/2" else f"/c/{chain.pk}/d/{Draft.objects.open().get(chain=chain).pk}/explore/"
+        Client().get(base)  # stores what is worked out once
+        with counted(monkeypatch) as cost:
+            answer = Client().get(base + address, headers=headers)
+        assert answer.status_code == 200
+        of_draft = 0 if state == "v/2" else 3
+        most = statements + of_draft, rows + of_draft, size
+        found = cost.statements, cost.rows, len(answer.content)
+        assert all(each <= limit for each, limit in zip(found, most, strict=True)), (found, most)
+
+
+def test_an_edit_reads_a_few_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    for sections in (4, 12):
+        chain = work(sections)
+        draft = Draft.objects.open().get(chain=chain)
+        address = f"/c/{chain.pk}/edit/s3.p5?draft={draft.pk}"
+        form = {**fields_of(Client().get(address).content.decode()), "s3-p5-m1-c0-text": "A fourth text."}
+        with counted(monkeypatch) as cost:
+            assert Client().post(address, form, headers=FRAGMENT).status_code == 200
+        assert (cost.statements <= 22, cost.rows <= 40) == (True, True), (cost.statements, cost.rows)
+
+
+def test_undo_and_redo_read_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = work(4)
+    address = f"/c/{chain.pk}/d/{Draft.objects.open().get(chain=chain).pk}/"
+    for act in ("undo", "redo"):
+        with counted(monkeypatch) as cost:
+            assert Client().post(address + act, headers=FRAGMENT).status_code == 200
+        assert (cost.statements <= 11, cost.rows <= 8) == (True, True), (act, cost.statements, cost.rows)
+
+
+def test_the_library_asks_no_query_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = []
+    for _ in range(2):
+        for _ in range(4):
+            make_chain([human("Fix the build."), ai("Done.")])
+        Client().get("/")
+        with counted(monkeypatch) as cost:
+            costs.append((len(Client().get("/").content), cost))
+    assert costs[0][1].statements == costs[1][1].statements <= 26
+
+
+def test_sums_of_the_library_read_an_index_and_no_long_rows() -> None:
+    make_chain([human("Fix the build."), ai("Done.")])
+    with CaptureQueriesContext(connection) as queries:
+        Client().get("/")
+    asked = [each["sql"] for each in queries if 'FROM "chains_chain" WHERE' in each["sql"]]
+    sums = [sql for sql in asked if any(word in sql for word in ("total_messages", "binned", "ROW_NUMBER", "DISTINCT"))]
+    assert len(sums) == 4
+    for sql in sums:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+            assert any("COVERING INDEX chain_totals" in row[3] for row in cursor.fetchall()), sql

@@ -1,0 +1,132 @@
+"""Where sessions are found: at each agent's usual place, at its variable, and in the homes of other systems."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chainviz.core.errors import DocumentError
+from chainviz.core.sources import STORES, find_stores, get_store, read_session, sessions_in
+from chainviz.core.sources.contract import Session
+from chainviz.core.sources.file_store import FileStore
+from chainviz.core.sources.machine import MAC, WINDOWS, Home, Machine
+from tests.core.databases.opencode_database import create
+
+CLAUDE = [
+    {
+        "type": "user",
+        "uuid": "a",
+        "cwd": "/yard/depot",
+        "timestamp": "2026-11-26T10:00:00Z",
+        "message": {"role": "user", "content": "Count"},
+    },
+    {
+        "type": "assistant",
+        "uuid": "b",
+        "message": {"role": "assistant", "model": "claude-opus-5", "content": [{"type": "text", "text": "4"}]},
+    },
+]
+
+
+def write_lines(path: Path, records: list[dict[str, object]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def sessions(machine: Machine, agent: str = "") -> list[Session]:
+    found = list(sessions_in(find_stores(machine, agent)))
+    assert not [error for error in found if isinstance(error, DocumentError)]
+    return [session for session in found if isinstance(session, Session)]
+
+
+def example(pattern: str) -> str:
+    return pattern.replace("**", "deep/er").replace("[", "").replace("*", "x")
+
+
+@pytest.mark.parametrize(
+    "store", [store for store in STORES if isinstance(store, FileStore)], ids=lambda store: store.agent
+)
+@pytest.mark.parametrize("system", ["linux", MAC, WINDOWS])
+def test_every_usual_place_and_pattern_is_found(store: FileStore, system: str, tmp_path: Path) -> None:
+    home = Home(tmp_path, system)
+    for place in store.kept_at:
+        word, below = place.usual[1:].split("}")
+        for pattern in store.patterns:
+            path = home.folder(word) / below.strip("/") / example(pattern)
+            if path.name == "events":
+                path = path / "event-00000-a.json"
+            write_lines(path, [{"role": "user", "content": "Count the crates"}])
+    found = sessions(Machine((home,)), store.agent)
+    assert len({session.path for session in found}) == len(store.kept_at) * len(store.patterns)
+    assert sum(each.count or 0 for each in find_stores(Machine((home,)), store.agent)) == len(found)
+    for session in found:
+        assert session.title == "Count the crates" and session.id and b"Count the crates" in read_session(session)
+
+
+def test_a_session_tells_its_project_model_and_time(tmp_path: Path) -> None:
+    path = tmp_path / ".claude/projects/-work-depot/5c03.jsonl"
+    write_lines(path, CLAUDE)
+    write_lines(path.parent / "5c03/subagents/agent-1.jsonl", CLAUDE)
+    main, sub = sorted(sessions(Machine.of(tmp_path)), key=lambda session: session.parent)
+    assert (main.id, main.title, main.project, main.model, main.created) == (
+        "5c03",
+        "Count",
+        "/yard/depot",
+        "claude-opus-5",
+        1795687200.0,
+    )
+    assert (sub.id, sub.parent) == ("agent-1", "5c03")
+    assert main.address == str(path)
+
+
+def test_a_variable_takes_the_place_of_the_usual_folder(tmp_path: Path) -> None:
+    write_lines(tmp_path / ".claude/projects/p/usual.jsonl", CLAUDE)
+    write_lines(tmp_path / "first/projects/p/one.jsonl", CLAUDE)
+    write_lines(tmp_path / "second/projects/p/two.jsonl", CLAUDE)
+    environment = {"CLAUDE_CONFIG_DIR": f"{tmp_path / 'first'},{tmp_path / 'second'}"}
+    assert {session.id for session in sessions(Machine.of(tmp_path, environment=environment))} == {"one", "two"}
+
+
+def test_backups_and_lists_of_sessions_are_no_sessions(tmp_path: Path) -> None:
+    write_lines(tmp_path / ".claude/projects/p/a.jsonl", CLAUDE)
+    write_lines(tmp_path / ".claude/projects/p/a.jsonl.backup-20261126-100000-000000", CLAUDE)
+    (tmp_path / ".continue/sessions").mkdir(parents=True)
+    (tmp_path / ".continue/sessions/sessions.json").write_text("[]")
+    assert [session.id for session in sessions(Machine.of(tmp_path))] == ["a"]
+
+
+def test_sessions_of_a_database_are_read_as_its_agent_exports_them(tmp_path: Path) -> None:
+    create(tmp_path / "data/opencode/opencode.db", 3)
+    machine = Machine.of(tmp_path, environment={"XDG_DATA_HOME": str(tmp_path / "data")})
+    found = sorted(sessions(machine), key=lambda session: session.id)
+    assert [session.title for session in found] == [f"Crates of depot {number}" for number in range(3)]
+    last = found[-1]
+    assert (last.agent, last.project, last.model, last.messages, last.updated) == (
+        "opencode",
+        "/yard/depot2",
+        "m",
+        3,
+        1795768494.002,
+    )
+    assert last.address == f"{tmp_path}/data/opencode/opencode.db#ses_0002"
+    document = json.loads(read_session(last))
+    assert document["info"]["id"] == "ses_0002" and [len(message["parts"]) for message in document["messages"]] == [
+        1,
+        3,
+        1,
+    ]
+
+
+def test_a_place_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    write_lines(tmp_path / ".claude/projects/p/a.jsonl", CLAUDE)
+    (tmp_path / ".local/share/opencode").mkdir(parents=True)
+    (tmp_path / ".local/share/opencode/opencode.db").write_bytes(b"SQLite format 3\0" + b"x" * 4096)
+    found = list(sessions_in(find_stores(Machine.of(tmp_path))))
+    assert [type(each).__name__ for each in found] == ["Session", "DocumentError"]
+
+
+def test_an_unknown_agent_is_one_sentence() -> None:
+    with pytest.raises(DocumentError, match="There is no agent “nobody”; choose one of claude-code, "):
+        get_store("nobody")
