@@ -18,7 +18,7 @@ from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
 from chainviz.fixes.backups import content_of, restore, write_back
 from chainviz.fixes.database_sessions import DatabaseSessions, database_sessions
-from chainviz.fixes.fix import RESPELLED, FixedChain, FixedSession, Wanted, fix_session
+from chainviz.fixes.fix import RESPELLED, FixedChain, FixedSession, Target, fix_session
 from chainviz.fixes.stored_session import HowToRead, fix_content
 
 MOST_LINES = 12
@@ -63,7 +63,7 @@ def _code(name: str, arguments: argparse.Namespace, provider: Provider | None) -
 
 
 def _fix(session: Path, arguments: argparse.Namespace, provider: Provider | None) -> int:
-    fixed = fix_session(content_of(session), str(session), _difference, arguments.format, Wanted(provider))
+    fixed = fix_session(content_of(session), str(session), _difference, arguments.format, Target(provider))
     code = _tell_all(str(session), fixed)
     if not fixed.is_changed:
         return code
@@ -78,7 +78,7 @@ def _fix_database(sessions: DatabaseSessions, arguments: argparse.Namespace, pro
     for id, document in sessions.documents().items():
         address = f"{sessions.path}#{id}"
         try:
-            fixed = fix_content(document, address, _difference, HowToRead(arguments.format, Wanted(provider), sessions.database))
+            fixed = fix_content(document, address, _difference, HowToRead(arguments.format, Target(provider), sessions.database))
         except ChainError as error:
             complain(error)
             code = 2

@@ -104,7 +104,7 @@ def edit(target: Target, page: CardPage, form: QueryDict) -> tuple[Draft, Sequen
         _edit(kept, options)
     for act in acts:
         _edit(kept, _with_text_offset(kept, act))
-    return draft, steps_of(draft).taken[before:]
+    return draft, steps_of(draft).snapshots[before:]
 
 
 def _edit(kept: StoreDraft, options: EditOptions) -> None:

@@ -28,8 +28,8 @@ class Steps:
 
 
     @property
-    def taken(self) -> tuple[Snapshot, ...]:
-        """What the steps that count led to."""
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        """The states after each step up to the cursor, in order."""
         return tuple(step.snapshot for step in self.all[: self.cursor])
 
 

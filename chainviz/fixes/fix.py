@@ -80,8 +80,8 @@ class FixedSession(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a fix is to do: the smallest set of changes that an API requires, or one kind of repair wherever it applies."""
+class Target:
+    """The goal of a fix: the smallest set of changes that an API requires, or one kind of repair wherever it applies."""
 
     provider: Provider | None = None
     """The API that must accept the session; None: the one that its agent talks to."""
@@ -89,11 +89,11 @@ class Wanted:
     """A name of CHOICES of the operation repair."""
 
 
-ALL_REQUIRED = Wanted()
+ALL_REQUIRED = Target()
 
 
 def fix_session(
-    old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None = None, wanted: Wanted = ALL_REQUIRED
+    old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None = None, target: Target = ALL_REQUIRED
 ) -> FixedSession[T]:
     """Fix a session. `name` is used in sentences.
     A compressed session is compressed again in the same way.
@@ -102,17 +102,17 @@ def fix_session(
     """
     compression = compression_of(old[:4])
     if compression is None:
-        return _fix_document(old, name, show, format, wanted)
+        return _fix_document(old, name, show, format, target)
     try:
         content = decompressed(old, compression)
     except DocumentError as error:
         raise DocumentError(f"{name}: {error}") from None
-    fixed = _fix_document(content, name, show, format, wanted)
+    fixed = _fix_document(content, name, show, format, target)
     return replace(fixed, old=old, new=compression.compress(fixed.new) if fixed.is_changed else old)
 
 
 def _fix_document(
-    old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None, wanted: Wanted
+    old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None, target: Target
 ) -> FixedSession[T]:
     if b"\0" in old[:4] and old[:4].strip(b"\0"):
         raise Refused(f"{name} is not UTF-8; save it as UTF-8 first. The file is unchanged.")
@@ -121,7 +121,7 @@ def _fix_document(
         for chain in file.chains:
             _refuse_unread(chain.envelope.unread, name)
         content = records.content
-        fixed, chains = in_turn(chains_of(file), partial(_fixed, wanted, show))
+        fixed, chains = in_turn(chains_of(file), partial(_fixed, target, show))
         if file.source.is_joined and any(each.is_changed for each in fixed):
             raise Refused(f"{name} holds streamed answers, whose chunks a fix would lose; `chainviz apply repair` writes a fixed copy.")
         new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
@@ -184,10 +184,10 @@ def _open(content: bytes, name: str, format: str | None) -> ChainFile:
 
 
 def _fixed(
-    wanted: Wanted, show: Callable[[Chain, Result], T], chain: Chain
+    target: Target, show: Callable[[Chain, Result], T], chain: Chain
 ) -> tuple[Chain, FixedChain[T]]:
-    goal = wanted.provider or get_provider(chain.provider)
-    result = chain.run("repair", repair_options(goal, wanted.only))
+    goal = target.provider or get_provider(chain.provider)
+    result = chain.run("repair", repair_options(goal, target.only))
     return result.chain, FixedChain(chain, goal, result, show(chain, result))
 
 

@@ -36,7 +36,7 @@ from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers.contract import Provider
 from chainviz.fixes.difference import MOST_CHAINS, Differences, together
-from chainviz.fixes.fix import FixedChain, FixedSession, Wanted
+from chainviz.fixes.fix import FixedChain, FixedSession, Target
 from chainviz.fixes.pasted import LONGEST, PastedFix, pasted_fix
 from chainviz.fixes.stored_session import HowToRead, StoredSession, fix_content, stored_session
 from chainviz.fixes.version import save_version
@@ -226,8 +226,8 @@ def _fixed(
     content = b"" if is_large else session.read() if session else b"".join(_uploaded(request, chain))
     if is_large or len(content) > MOST_BYTES:
         raise Refused(f"This session is larger than 20 MB. Fix it on the command line: chainviz fix {where}")
-    wanted = Wanted(_provider(request), _only(request))
-    return fix_content(content, name, show, HowToRead(wanted=wanted, database=session.database if session else None))
+    target = Target(_provider(request), _only(request))
+    return fix_content(content, name, show, HowToRead(target=target, database=session.database if session else None))
 
 
 def _uploaded(request: HttpRequest, chain: Chain) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from chainviz.core.documents.packed_files import holds_more
 from chainviz.core.errors import DocumentError
 from chainviz.fixes.backups import backups_of, content_of, restore, write_back
 from chainviz.fixes.database_sessions import DatabaseSessions, database_sessions
-from chainviz.fixes.fix import ALL_REQUIRED, FixedSession, Wanted, fix_session
+from chainviz.fixes.fix import ALL_REQUIRED, FixedSession, Target, fix_session
 
 T = TypeVar("T")
 
@@ -137,7 +137,7 @@ class HowToRead:
     """How the content of a session is read, and what it must satisfy."""
 
     format: str | None = None
-    wanted: Wanted = ALL_REQUIRED
+    target: Target = ALL_REQUIRED
     database: Database | None = None
     """In which it is kept."""
 
@@ -147,5 +147,5 @@ def fix_content(
 ) -> FixedSession[T]:
     """Fix a session's content as `fix_session` does, without the rows that the agent of its database cannot read."""
     whole, damage = how.database.without_damage(content) if how.database else (content, ())
-    fixed = fix_session(whole, name, show, how.format, how.wanted)
+    fixed = fix_session(whole, name, show, how.format, how.target)
     return replace(fixed, old=content, damage=(*damage, *fixed.damage))

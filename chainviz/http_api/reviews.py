@@ -45,7 +45,7 @@ REVIEW = "/chains/{int:chain_id}/review"
 @router.get("/rules", response={200: RulesShape, REFUSALS: Error})
 @requires("read", team_mode=True)
 def rules(request: HttpRequest) -> RulesShape:
-    """What your team asks of a version before it is signed off."""
+    """Returns the rules that your team sets for signing a version off."""
     return rules_shape(rules_of(member_of(request).team_id))
 
 
@@ -56,13 +56,13 @@ def review(request: HttpRequest, chain_id: int) -> ReviewShape:
     return review_shape(request, standing_of(chain_for(request, chain_id)))
 
 
-def _asked_before(request: HttpRequest, ids: dict[str, int], chain_id: int) -> Status[RequestShape]:
+def _earlier_request(request: HttpRequest, ids: dict[str, int], chain_id: int) -> Status[RequestShape]:
     found = get_object_or_404(ReviewRequest, chain=chain_for(request, chain_id), pk=ids["review"])
     return Status(200, request_shape(found))
 
 
 @router.post(f"{REVIEW}/request", response={200: RequestShape, REFUSALS: Error})
-@repeatable(_asked_before)
+@repeatable(_earlier_request)
 @decorate_view(recorded_together)
 @requires("request review", team_mode=True)
 def request_review(request: HttpRequest, chain_id: int, call: RequestCall) -> RequestShape:
@@ -100,12 +100,12 @@ def verdicts(request: HttpRequest, chain_id: int, asked: Query[AfterQuery]) -> V
     return VerdictList(verdicts=list(map(verdict_shape, page)), next=page[-1].pk if len(found) > asked.limit else None)
 
 
-def _given_before(request: HttpRequest, ids: dict[str, int], chain_id: int, **path: object) -> Status[VerdictShape]:
+def _earlier_verdict(request: HttpRequest, ids: dict[str, int], chain_id: int, **path: object) -> Status[VerdictShape]:
     return Status(201, verdict_shape(get_object_or_404(Verdict, chain=chain_for(request, chain_id), pk=ids["verdict"])))
 
 
 @router.post("/chains/{int:chain_id}/versions/{int:number}/verdicts", response={201: VerdictShape, REFUSALS: Error})
-@repeatable(_given_before)
+@repeatable(_earlier_verdict)
 @decorate_view(recorded_together)
 @requires("verdict", team_mode=True)
 def give_verdict(request: HttpRequest, chain_id: int, number: int, call: VerdictCall) -> Status[VerdictShape]:

@@ -84,7 +84,7 @@ def _started(request: HttpRequest, target: Target, path: Path) -> HttpResponse |
     draft = begun_draft(target)
     if draft is None:
         return None
-    there = followed_node(target.stored, steps_of(draft).taken, path)
+    there = followed_node(target.stored, steps_of(draft).snapshots, path)
     if there is None:
         return redirect("drafts:draft", target.chain.pk, draft.pk)
     return redirect(reverse("drafts:edit", args=[target.chain.pk, there]) + f"?draft={draft.pk}")

@@ -50,7 +50,7 @@ def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
         base_url=reverse("drafts:explore_version", args=[draft.chain_id, draft.pk]),
         rows=tuple(step_rows(draft, base, steps)),
         steps_text=count_text(steps.cursor, "step"),
-        nodes=nodes_text(changed_nodes(steps.taken)),
+        nodes=nodes_text(changed_nodes(steps.snapshots)),
         sizes=_sizes(base.size, now.size),
         problems=_problems(base, now),
         can_undo=steps.can_undo,
