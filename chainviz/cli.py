@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _reason(error: Exception) -> str:
     """Why nothing could be written; "" where the error is another one."""
-    from chainviz.store.full_disk import is_disk_full  # loads sqlite3, which `show` and its like do without
+    from chainviz.store.disk_full_errors import is_disk_full  # loads sqlite3, which `show` and its like do without
 
     if isinstance(error, OSError) and error.errno == errno.EBADF:
         return "the standard output is closed."

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from chainviz.core.errors import OptionsError, value_error
-from chainviz.core.usage.prices import read_overrides
+from chainviz.core.usage.model_catalog import read_overrides
 from chainviz.locations import ASSETS, database, default_data_folder, secret_key
 
 

@@ -64,9 +64,9 @@ from chainviz.core.toolchain import (
 from chainviz.core.toolchain import (
     Result as ObservationResult,
 )
-from chainviz.core.usage.beside import members_beside, recorded_beside
+from chainviz.core.usage.document_usage import members_beside, recorded_beside
 from chainviz.core.usage.estimate import tokens_of
-from chainviz.core.usage.prices import ChainUsage, chain_usage
+from chainviz.core.usage.model_catalog import ChainUsage, chain_usage
 from chainviz.core.usage.recorded import LastCall, recorded_of
 from chainviz.core.usage.times import NO_TIMES, Times, times_beside, times_of
 

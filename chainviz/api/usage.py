@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from chainviz.core.chain.messages import Message
 from chainviz.core.documents.document_context import DocumentContext
-from chainviz.core.usage.beside import last_call_beside
-from chainviz.core.usage.prices import Models, read_overrides
+from chainviz.core.usage.document_usage import last_call_beside
+from chainviz.core.usage.model_catalog import Models, read_overrides
 from chainviz.core.usage.recorded import LastCall, recorded_in
 
 

@@ -19,7 +19,7 @@ from chainviz.core.formats.traces.inspect_log import filled_in
 from chainviz.core.operations.compact import Compact
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.summarize import SUMMARIZE
-from chainviz.core.usage.beside import recorded_title, request_of
+from chainviz.core.usage.document_usage import recorded_title, request_of
 from chainviz.jobs.lease import storable
 from chainviz.store.content.message_reader import BodyReader, pieces_of, read_rows
 from chainviz.store.content.pieces import Places

@@ -10,8 +10,8 @@ from functools import partial
 
 from chainviz.api.chain import Chain, Report, Result, document_of, rewrite_of
 from chainviz.api.file import ChainFile
-from chainviz.api.in_turn import in_turn
 from chainviz.api.json_objects import describe, result_object
+from chainviz.api.shared_documents import in_turn
 from chainviz.api.tree_text import report_line
 from chainviz.api.writing import SummaryWriters, together, write_out, writers_in_words
 from chainviz.commands.io import (

@@ -17,7 +17,7 @@ from chainviz.core.documents.written_file import written
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.conversion import sources_in
-from chainviz.core.formats.crossing import Route
+from chainviz.core.formats.cross_provider import Route
 from chainviz.core.formats.offers import offers_of
 from chainviz.core.formats.reader import read_chain
 from chainviz.core.formats.stylist import Stylist

@@ -14,7 +14,7 @@ from chainviz.core.documents.json.edit import parse
 from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.request import Request
-from chainviz.core.usage.prices import known_model
+from chainviz.core.usage.model_catalog import known_model
 from chainviz.core.usage.recorded import find_api, find_model
 
 SPOKEN = {"droid_session": "anthropic", "gemini_cli": "google"}

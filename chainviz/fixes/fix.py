@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from chainviz.api.chain import Chain, Result, chains_of, document_of
 from chainviz.api.file import ChainFile, open_file
-from chainviz.api.in_turn import in_turn
+from chainviz.api.shared_documents import in_turn
 from chainviz.core.chain.surroundings import Unread, refuse_unread
 from chainviz.core.documents.packed_files import compression_of, decompressed
 from chainviz.core.errors import DocumentError, Refused

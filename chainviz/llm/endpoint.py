@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from chainviz.core.usage.prices import Models, read_overrides
+from chainviz.core.usage.model_catalog import Models, read_overrides
 from chainviz.core.usage.recorded import TokenUsage
 
 

@@ -2,5 +2,5 @@
 
 In reading order: `answer` (a bounded text in which transcript content is marked as data), `library` (what the tools ask of the
 machine or of the server), `machine` (files and sessions of this machine), `tools` (the tools), `server` (their schemas, and the
-server that the package `mcp` runs), `team` (the chains of a team), `view` (the address /mcp).
+server that the official package runs), `team` (the chains of a team), `view` (the address /mcp).
 """

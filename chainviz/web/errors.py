@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 
-from chainviz.store.full_disk import is_disk_full
+from chainviz.store.disk_full_errors import is_disk_full
 
 log = logging.getLogger(__name__)
 NOT_TYPED = {"csrfmiddlewaretoken", "seen", "act", "role", "shown", "declined"}

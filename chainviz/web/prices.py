@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from chainviz.core.usage.prices import Models, read_overrides
+from chainviz.core.usage.model_catalog import Models, read_overrides
 
 
 def models() -> Models:

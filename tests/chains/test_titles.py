@@ -13,7 +13,7 @@ from chainviz.chains import services
 from chainviz.chains.fsck import fsck_library
 from chainviz.chains.models import Chain
 from chainviz.chains.titles import LENGTH
-from chainviz.core.usage.beside import request_title
+from chainviz.core.usage.document_usage import request_title
 from chainviz.drafts.models import Draft
 from chainviz.store.models import Version
 from tests.chains.files import HELLO, send

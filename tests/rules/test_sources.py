@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -81,3 +82,13 @@ def test_no_line_is_longer_than_a_reader_sees(pattern: str) -> None:
     lines = [(path, n, line) for path in ROOT.glob(pattern) for n, line in enumerate(path.read_text().splitlines(), 1)]
     assert lines
     assert [f"{path.relative_to(ROOT)}:{number}" for path, number, line in lines if len(line) > 140] == []
+
+
+def test_reading_orders_name_modules_that_exist() -> None:
+    missing = []
+    for package in sorted((ROOT / "chainviz").rglob("__init__.py")):
+        paragraphs = (ast.get_docstring(ast.parse(package.read_text())) or "").split("\n\n")
+        orders = [text for text in paragraphs if re.search(r"reading order|[Rr]ead in this order", text)]
+        modules = {path.stem for path in package.parent.iterdir()}
+        missing += [f"{package.parent.name}: {name}" for text in orders for name in re.findall(r"`([a-z_]+)`", text) if name not in modules]
+    assert missing == []

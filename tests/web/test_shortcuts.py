@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chainviz.locations import ASSETS
-from chainviz.web.shortcuts import EVERYWHERE, PAGES, SCRIPTS, shortcuts_of
+from chainviz.web.keyboard_shortcuts import EVERYWHERE, PAGES, SCRIPTS, shortcuts_of
 
 JS, TEMPLATES = ASSETS / "static/js", ASSETS / "templates"
 ELSEWHERE = {"chain/shortcuts.js": ("threads.js",)}

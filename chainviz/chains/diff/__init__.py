@@ -1,7 +1,6 @@
-"""The page of changes between two versions of a chain.
+"""Pages of changes: between two versions of a chain, and between any two chains.
 
-In reading order: `compare` (two stored snapshots) with `equal_stretches` and `stored_rows`; `address` (what is asked for),
-`groups` (one changed node) with `part_rows`, `folds` (what did not change), `measures` (how much in all), `page` (the window),
-`diff_html` (drawn), `view`; `files`: the exported files, line by line;
-`runs`: two chains that share nothing.
+In reading order: `compare` (two stored snapshots), `address` (what is asked for), `groups` (one changed node) with `part_rows`,
+`page` (the window), `diff_html` and `strip_svg` (drawn), `view`; `files`: the exported files, line by line; `runs`: chains that
+share nothing.
 """

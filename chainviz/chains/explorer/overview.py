@@ -27,7 +27,7 @@ from chainviz.chains.usage import (
     window_of,
 )
 from chainviz.core.usage.estimate import estimated_tokens
-from chainviz.core.usage.prices import ChainUsage
+from chainviz.core.usage.model_catalog import ChainUsage
 from chainviz.core.usage.recorded import LastCall, TokenUsage, usage_warning
 from chainviz.core.usage.times import Times
 from chainviz.store.content.chain import StoredChain

@@ -21,7 +21,7 @@ from chainviz.core.errors import DocumentError, Refused
 from chainviz.core.formats import FORMATS, WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
-from chainviz.core.formats.crossing import Route
+from chainviz.core.formats.cross_provider import Route
 from chainviz.core.load import document_in
 from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, words_for
 from chainviz.core.operations.convert.losses import FieldsLeftOut, judge_written

@@ -1,7 +1,6 @@
 """Folders of this machine whose files are listed, and read when they are opened.
 
 In reading order: `models` (which folders), `choose_folders` (what a person may name), `scan` (the files of a folder),
-`glance` (what a file seems to be, from its beginning), `chain_folders` (which folder each chain came from), `opening` (a file
-into the library, and again when it has grown), `listing` (the rows of the page), `view` (the pages) and `follow_view` (a
-chain whose file grows while it is looked at).
+`chain_folders` (which folder each chain came from), `opening` (a file into the library, and again when it has grown), `listing`
+(the rows of the page), `view`.
 """

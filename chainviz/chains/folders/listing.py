@@ -33,7 +33,7 @@ from chainviz.core.formats import format_label
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.formats.reader import read_chain
 from chainviz.core.sources.folder_files import FoundFile
-from chainviz.core.usage.beside import request_of
+from chainviz.core.usage.document_usage import request_of
 from chainviz.web.http import typed_words
 
 # What a file seems to be: its format and first request, from its beginning alone. Kept while that stays the same.

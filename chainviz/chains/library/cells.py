@@ -22,7 +22,7 @@ from chainviz.chains.verdicts import VerdictView, own_and_others, rule_words, sh
 from chainviz.core.chain.surroundings import describe_unread, unread_from
 from chainviz.core.formats import format_label
 from chainviz.core.formats.vendors import PROVIDERS
-from chainviz.core.usage.prices import chain_usage
+from chainviz.core.usage.model_catalog import chain_usage
 from chainviz.core.usage.times import duration_text
 from chainviz.sessions_index.models import Session
 from chainviz.store.outline.edition import RULES_EDITION

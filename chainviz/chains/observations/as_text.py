@@ -17,7 +17,7 @@ from chainviz.core.chain.tree import BodyPair
 from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
 from chainviz.core.toolchain import Result, ResultOptions, format_results, stored_outputs, tool_schemas
 from chainviz.core.toolchain.results import serialised
-from chainviz.core.usage.beside import members_beside
+from chainviz.core.usage.document_usage import members_beside
 from chainviz.store.outline.rows import Row
 from chainviz.store.transfer.document_context import context_of
 

@@ -19,7 +19,7 @@ from chainviz.core.text_formats import TEXT_FORMATS
 from chainviz.core.text_formats.contract import FoundSection, LineIndex, RegisteredSection
 from chainviz.core.toolchain import CallsError, Entry, ParsedAnswer, ParseOptions, ReadCalls, parse_answer
 from chainviz.core.toolchain.calls import ACTION, USUAL
-from chainviz.core.usage.beside import Schema
+from chainviz.core.usage.document_usage import Schema
 
 # The calls of action sections: each entry alone with its error, also where one of them rejects the whole section.
 

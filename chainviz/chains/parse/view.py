@@ -17,7 +17,7 @@ from chainviz.core.chain.messages import Text
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.documents.json.long_values import LongText
 from chainviz.core.toolchain import NO_SCHEMAS, tool_schemas
-from chainviz.core.usage.beside import members_beside
+from chainviz.core.usage.document_usage import members_beside
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.query.windows import ALL_OPEN, window_around

@@ -27,7 +27,7 @@ from chainviz.core.progress import Progress
 from chainviz.core.state.salvage import with_state_notes
 from chainviz.jobs import lease, tasks
 from chainviz.jobs.tasks import JobContext, start_job
-from chainviz.store.full_disk import is_disk_full
+from chainviz.store.disk_full_errors import is_disk_full
 
 log = logging.getLogger(__name__)
 

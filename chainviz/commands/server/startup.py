@@ -177,7 +177,7 @@ def _prepare_tables() -> None:
     from django.db import connection
     from django.db.utils import OperationalError
 
-    from chainviz.store.full_disk import is_disk_full
+    from chainviz.store.disk_full_errors import is_disk_full
 
     folder: Path = settings.CHAINVIZ.data
     try:
@@ -192,7 +192,7 @@ def _prepare_tables() -> None:
 
 
 def _reason(error: Exception) -> str:
-    from chainviz.store.full_disk import FULL, is_disk_full
+    from chainviz.store.disk_full_errors import FULL, is_disk_full
 
     if is_disk_full(error):
         return f"{FULL} Free some space and start again."

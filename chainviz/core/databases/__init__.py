@@ -1,6 +1,6 @@
 """The SQLite databases in which agents keep their sessions, each session as the JSON that the agent's own export writes.
 
-In reading order: `snapshot` (reading beside a running agent), `look` (rows of one look), `contract`, and a module an agent.
+In reading order: `snapshot` (reading beside a running agent), `sqlite_reader` (rows of one look), `contract`, and a module an agent.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from chainviz.core.databases.cursor import Cursor
 from chainviz.core.databases.goose import Goose
 from chainviz.core.databases.hermes import Hermes
 from chainviz.core.databases.json_rows import KiroCLI, OpenWebUI, Zed
-from chainviz.core.databases.look import Look, Row
 from chainviz.core.databases.opencode import Opencode
 from chainviz.core.databases.snapshot import read_database
+from chainviz.core.databases.sqlite_reader import Look, Row
 from chainviz.core.databases.writing import write_database
 from chainviz.core.errors import DocumentError, Refused
 

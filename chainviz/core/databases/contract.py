@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from chainviz.core.databases.look import Look, Row, Tables
+from chainviz.core.databases.sqlite_reader import Look, Row, Tables
 from chainviz.core.errors import Refused
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chainviz.core.databases.look import Look, Row, decoded, encoded, seconds, text_of, without_none
 from chainviz.core.databases.message_rows import MessageRows, as_json
+from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, seconds, text_of, without_none
 
 _SESSION = "id parent_session_id title message_count prompt_tokens completion_tokens cost summary_message_id created_at updated_at"
 _MESSAGE = "id session_id role parts model provider is_summary_message created_at updated_at finished_at"

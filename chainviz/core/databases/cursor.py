@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from chainviz.core.databases.contract import Database
-from chainviz.core.databases.look import Look, Row, decoded, encoded, seconds, text_of
+from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, seconds, text_of
 
 _COMPOSERS, _TABS = "composer.composerData", "workbench.panel.aichat.view.aichat.chatdata"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainviz.core.databases.look import Look, Row, decoded, encoded, seconds, text_of, without_none
 from chainviz.core.databases.message_rows import MessageRows, as_json
+from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, seconds, text_of, without_none
 
 _SESSION = "id source model parent_session_id started_at ended_at title cwd system_prompt message_count"
 _MESSAGE = (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from chainviz.core.databases.contract import Database
 from chainviz.core.databases.goose import moment
-from chainviz.core.databases.look import Look, Row, decoded, encoded, seconds, text_of
+from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, seconds, text_of
 from chainviz.core.errors import DocumentError
 
 if sys.version_info >= (3, 14):

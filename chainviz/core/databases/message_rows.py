@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
 from chainviz.core.databases.contract import Database
-from chainviz.core.databases.look import Look, Row, encoded
+from chainviz.core.databases.sqlite_reader import Look, Row, encoded
 from chainviz.core.errors import Refused
 
 

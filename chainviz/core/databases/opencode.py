@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from chainviz.core.databases.contract import Database
-from chainviz.core.databases.look import Look, Row, decoded, encoded, seconds, text_of, whole, without_none
+from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, seconds, text_of, whole, without_none
 from chainviz.core.errors import Refused
 
 _SESSION = (

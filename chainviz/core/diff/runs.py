@@ -19,7 +19,7 @@ from chainviz.core.diff.groups import Group, Side
 from chainviz.core.diff.matching import RUN_RULES
 from chainviz.core.diff.rows import Rows, ShapeRows
 from chainviz.core.documents.document_context import DocumentContext
-from chainviz.core.usage.beside import carried_lines, members_beside
+from chainviz.core.usage.document_usage import carried_lines, members_beside
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.core.usage.times import duration_text
 

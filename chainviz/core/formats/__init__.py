@@ -1,9 +1,10 @@
 """Every transcript format, in the order in which equal confidence is decided.
 
-A file or folder a format, by origin: `vendors`, `agents`, `frameworks`, `traces`, `chats`. What they share, in reading order: `contract`,
-`chat_format`, `block_format`, `leaf_format`, `mixed_format`, `read_only`, `read_only_units` and
-`flat_attributes` (bases of formats), `reader`, `stylist` (new messages in the way of their
-neighbours), `conversion`, `offers` (what a file can be read as), `coverage` (what of a chain is read), `understanding`, `unsupported`.
+A file or folder a format, by origin: `vendors`, `agents`, `frameworks`, `traces`, `chats`. What they share, in reading order:
+`contract`, `blocks`, `leaf_format` and `read_only` (bases of formats), `streams` and `streamed_logs` (recorded answers), `reader`
+(units to messages), `stylist` (new messages in the style of their neighbours), `conversion` and `cross_provider` (messages that
+move to another format or provider), `offers` (what a file can be read as), `coverage` and `misspelt_names` (what of a chain is
+read), `neutral` (chainviz's own JSON), `requests` (what lies beside the messages).
 """
 
 from __future__ import annotations

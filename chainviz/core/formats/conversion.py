@@ -11,7 +11,7 @@ from chainviz.core.chain.messages import HUMAN, NEW, SYSTEM, TOOL, Fragment, Mes
 from chainviz.core.documents.assemble import follows, with_items
 from chainviz.core.documents.json.edit import load_array, raw_at
 from chainviz.core.formats.contract import Format, Style
-from chainviz.core.formats.crossing import Route, crossed, with_media_behind
+from chainviz.core.formats.cross_provider import Route, crossed, with_media_behind
 
 
 def without_source(message: Message) -> Message:

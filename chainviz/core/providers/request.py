@@ -13,7 +13,7 @@ from chainviz.core.chain.surroundings import Surroundings
 from chainviz.core.chain.tree import Section
 from chainviz.core.dialects.values import string_of
 from chainviz.core.providers.server_blocks import marked_beside
-from chainviz.core.usage.beside import declared_tools
+from chainviz.core.usage.document_usage import declared_tools
 from chainviz.core.usage.recorded import find_api, find_model
 
 STORED = ("conversation", "previous_response_id")

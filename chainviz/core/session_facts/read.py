@@ -20,7 +20,7 @@ from chainviz.core.secrets import SECRETS, scan_message
 from chainviz.core.session_facts.facts import MOST_POINTS, Day, ProblemCount, SessionFacts
 from chainviz.core.session_facts.tool_facts import ToolFacts, ending_of
 from chainviz.core.sources.head import HEAD, read_head
-from chainviz.core.usage.beside import last_call_beside, recorded_beside, recorded_title, request_of
+from chainviz.core.usage.document_usage import last_call_beside, recorded_beside, recorded_title, request_of
 from chainviz.core.usage.recorded import LastCall, TokenUsage
 from chainviz.core.usage.records import Record, calls_beside, record_of
 from chainviz.core.usage.times import NO_TIMES, Times, times_beside

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chainviz.core.databases.look import seconds, title_in
+from chainviz.core.databases.sqlite_reader import seconds, title_in
 from chainviz.core.documents.json.edit import decode
-from chainviz.core.usage.beside import request_title
+from chainviz.core.usage.document_usage import request_title
 
 HEAD = 1 << 16
 """Bytes that are looked at."""

@@ -15,7 +15,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.formats.conversion import moved
-from chainviz.core.formats.crossing import Route
+from chainviz.core.formats.cross_provider import Route
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 
 VERSION = 1

@@ -27,7 +27,7 @@ from chainviz.core.toolchain.results import (
     stored_outputs,
 )
 from chainviz.core.toolchain.syntax import CallsError
-from chainviz.core.usage.beside import NO_SCHEMAS, ToolSchemas, tool_schemas
+from chainviz.core.usage.document_usage import NO_SCHEMAS, ToolSchemas, tool_schemas
 
 __all__ = [
     "NO_SCHEMAS", "Call", "CallsError", "Entry", "Failure", "Output", "ParseOptions", "ParsedAnswer", "Raw", "RawResult",

@@ -21,7 +21,7 @@ from chainviz.core.toolchain.syntax import (
 from chainviz.core.toolchain.syntax import (
     locate_yaml_values as yaml_values,
 )
-from chainviz.core.usage.beside import Schema
+from chainviz.core.usage.document_usage import Schema
 
 SyntaxName = Literal["json", "yaml"]
 

@@ -15,7 +15,7 @@ from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats.contract import Section, TextFormat
 from chainviz.core.toolchain.calls import SyntaxName, parse_calls
 from chainviz.core.toolchain.syntax import to_json, to_yaml
-from chainviz.core.usage.beside import NO_SCHEMAS, Schema, ToolSchemas, allows_text
+from chainviz.core.usage.document_usage import NO_SCHEMAS, Schema, ToolSchemas, allows_text
 
 Medium = Image | Binary
 Wrapper = Literal["auto", "none", "section"]

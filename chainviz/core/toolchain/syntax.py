@@ -16,7 +16,7 @@ import yaml
 from chainviz.core.documents.json.scan import SPACE, in_words
 from chainviz.core.errors import ChainError
 from chainviz.core.text_formats.contract import LineIndex
-from chainviz.core.usage.beside import Schema, allows_text
+from chainviz.core.usage.document_usage import Schema, allows_text
 
 ErrorKind = Literal["missing_tool_name", "invalid_json", "invalid_yaml"]
 

@@ -1,2 +1,2 @@
-"""What the source of a chain records: tokens (`recorded` in messages, `beside` them), times and a title; what a model costs
-and accepts (`prices`); and estimates of tokens where nothing is recorded (`estimate`)."""
+"""What the source of a chain records: tokens (`recorded` in messages, `document_usage` them), times and a title; what a model costs
+and accepts (`model_catalog`); and estimates of tokens where nothing is recorded (`estimate`)."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from chainviz.core.chain.messages import AI, Message
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.json.edit import value_of
-from chainviz.core.usage.beside import USAGE_WORDS, carried_lines, running_total
+from chainviz.core.usage.document_usage import USAGE_WORDS, carried_lines, running_total
 from chainviz.core.usage.recorded import TokenUsage, find_model, find_usage
 from chainviz.core.usage.times import NO_TIMES, Times, times_in
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from chainviz.core.chain.messages import Message
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.json.edit import value_of
-from chainviz.core.usage.beside import members_beside
+from chainviz.core.usage.document_usage import members_beside
 
 _NAMES = frozenset((
     "timestamp", "created_at", "createdAt", "create_time", "created", "date", "start_time", "startTime", "started_at",

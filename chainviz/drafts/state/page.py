@@ -31,7 +31,7 @@ from chainviz.core.state.export import (
     require_readable,
 )
 from chainviz.core.state.processed_length import is_shared, provider_length
-from chainviz.core.usage.beside import members_beside
+from chainviz.core.usage.document_usage import members_beside
 from chainviz.drafts.operations.responses import moved_on, to_draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.state import rows, what_if

@@ -8,7 +8,7 @@ from typing import Any
 from django import template
 
 from chainviz.chains.models import Chain
-from chainviz.drafts import under_way
+from chainviz.drafts import open_work
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.strip import Strip, draft_strip
 from chainviz.drafts.stored_draft import steps_of
@@ -19,17 +19,17 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def open_drafts(context: Mapping[str, Any], chain: Chain) -> list[Draft]:
     """Return the person's drafts of a chain that have steps, those of the newest version first; `steps` is their number."""
-    return list(under_way.open_drafts(context["request"].user).filter(chain=chain))
+    return list(open_work.open_drafts(context["request"].user).filter(chain=chain))
 
 
 @register.simple_tag(takes_context=True)
-def drafts_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, under_way.OpenDraft]:
-    return under_way.drafts_of(chains, context["request"].user)
+def drafts_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, open_work.OpenDraft]:
+    return open_work.drafts_of(chains, context["request"].user)
 
 
 @register.simple_tag(takes_context=True)
-def jobs_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, under_way.Running]:
-    return under_way.jobs_of(chains, context["request"].user)
+def jobs_of(context: Mapping[str, Any], chains: Iterable[Chain]) -> dict[int, open_work.Running]:
+    return open_work.jobs_of(chains, context["request"].user)
 
 
 @register.simple_tag

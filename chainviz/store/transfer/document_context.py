@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from chainviz.core.chain.surroundings import still_unread
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Read, Span, from_json
-from chainviz.core.usage.beside import last_call_beside, recorded_beside
+from chainviz.core.usage.document_usage import last_call_beside, recorded_beside
 from chainviz.core.usage.times import times_beside
 from chainviz.store.content.codec import unpack_body
 from chainviz.store.content.message_reader import pieces_of, read_shapes

@@ -17,7 +17,7 @@ from chainviz.core.documents.written_file import written
 from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.conversion import sources_in
-from chainviz.core.formats.crossing import Route
+from chainviz.core.formats.cross_provider import Route
 from chainviz.core.formats.traces.inspect_log import filled_in
 from chainviz.core.load import document_in
 from chainviz.core.operations.convert.call_ids import NewIds, accepted_ids, ids_of, renamed

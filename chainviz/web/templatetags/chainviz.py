@@ -15,8 +15,8 @@ from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import PathError
 from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.formatting.text_fields import for_field
-from chainviz.web.shortcuts import WORDS as KEY_WORDS
-from chainviz.web.shortcuts import Shortcut, shortcuts_of
+from chainviz.web.keyboard_shortcuts import WORDS as KEY_WORDS
+from chainviz.web.keyboard_shortcuts import Shortcut, shortcuts_of
 
 register = template.Library()
 

@@ -28,7 +28,7 @@ from chainviz.core.chain.tree import parse
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import moved
-from chainviz.core.formats.crossing import Route
+from chainviz.core.formats.cross_provider import Route
 from chainviz.core.load import blank, document_in, export_chain, load_file
 from tests.core.formats.chains import chains
 

@@ -10,7 +10,7 @@ from chainviz.core.chain.problems import tree_problems
 from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format
 from chainviz.core.formats.conversion import moved
-from chainviz.core.formats.crossing import Route
+from chainviz.core.formats.cross_provider import Route
 from chainviz.core.load import document_in, load_file, restyle
 from tests.core.formats.chains import exported
 from tests.shared_folder import CASES, shared

@@ -31,7 +31,7 @@ from chainviz.core.dialects import leaf
 from chainviz.core.formats import WRITTEN
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
-from chainviz.core.formats.crossing import Route
+from chainviz.core.formats.cross_provider import Route
 from chainviz.core.load import document_in, load_file
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.convert import Convert, ConvertOptions

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chainviz.core.errors import OptionsError
-from chainviz.core.usage.prices import Models, read_overrides
+from chainviz.core.usage.model_catalog import Models, read_overrides
 from chainviz.core.usage.recorded import TokenUsage
 
 LISTED = Models({})
@@ -59,7 +59,7 @@ def test_a_file_of_models_that_cannot_be_used_is_named(text: str, tmp_path: Path
 def test_neither_prices_nor_a_tokenizer_are_loaded_before_they_are_needed() -> None:
     code = (
         "import sys, chainviz; chain = chainviz.generate(messages=5); str(chain), chain.verdict('openai_chat')\n"
-        "from chainviz.core.usage import beside, estimate, prices, recorded\n"
+        "from chainviz.core.usage import document_usage, estimate, model_catalog, recorded\n"
         "from chainviz import settings, cli\n"
         "assert not {'genai_prices', 'bpe_openai', 'httpx2'} & set(sys.modules)"
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chainviz import load
-from chainviz.core.usage.beside import recorded_beside
+from chainviz.core.usage.document_usage import recorded_beside
 from chainviz.core.usage.recorded import TokenUsage, read_usage, recorded_in, recorded_of
 
 

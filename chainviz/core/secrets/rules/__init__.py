@@ -1,8 +1,6 @@
 """All rules of the product, in order of precedence: if two match the same characters, the earlier one wins.
 
-`rule` is the contract of a rule, `checks` tests what a pattern cannot express; then one file a group of rules, and
-`own_rules` and
-`own_words` of a person.
+In reading order: `rule` (the contract), then one file a group of rules: `credentials`, `service_keys`.
 """
 
 from __future__ import annotations

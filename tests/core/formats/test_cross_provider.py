@@ -24,7 +24,7 @@ from chainviz.core.chain.messages import (
 )
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.crossing import Route, crossed
+from chainviz.core.formats.cross_provider import Route, crossed
 from chainviz.core.load import document_in
 
 SECRET = "c2VjcmV0LXNpZ25hdHVyZQ=="
