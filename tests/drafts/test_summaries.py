@@ -168,6 +168,22 @@ def test_a_preset_keeps_the_writer_that_was_chosen(client: Client, chain: Chain)
     assert re.search(r'name="writer" value="manual" checked', chosen)
 
 
+def test_what_failed_or_was_edited_leaves_the_group(client: Client) -> None:
+    run = begin(client, summarizable(sections=15, pairs=1, size=1_500))
+    have = ",".join(re.findall(r'data-piece="([^"]+)"', page_of(client, run)))
+    work_off()
+    failed, edited = run.pieces.order_by("-pk")[:2]
+    run.pieces.filter(pk=failed.pk).update(state="failed", cause="The model had no time.")
+    fresh = client.get(f"/c/{run.chain_id}/summaries/{run.pk}/status", {"have": have}, headers={"HX-Request": "true"})
+    assert f'id="piece-{failed.pk}" hx-swap-oob="delete"' in fresh.content.decode()
+    assert fresh.content.decode().count('"beforeend:#cards"') == 1
+    do(client, edited, "save", text="My own words.")
+    cards, group = page_of(client, run).split('id="group"')
+    assert re.findall(r'id="piece-(\d+)"', cards) == [str(edited.pk), str(failed.pk)]
+    assert f"{run.pieces.count() - 2} ready" in cards and group.count('class="piece"') == run.pieces.count() - 2
+    assert "<details class=\"piece-group\">" in cards, "many are closed until they are asked for"
+
+
 def test_summaries_by_hand(client: Client, chain: Chain) -> None:
     run = begin(client, chain, writer="manual")
     assert not jobs_of(run)
@@ -331,9 +347,9 @@ def test_many_summaries_come_in_pages_and_one_request_keeps_them_fresh(client: C
     assert client.get(f"{address}?from=100").content.decode().count("Read and edit") == 29
     fresh = client.get(f"{address}status", {"have": have}, headers={"HX-Request": "true"})
     assert fresh.status_code == 286
-    assert fresh.content.decode().count('hx-swap-oob="true"') == 101
+    assert fresh.content.decode().count('hx-swap-oob="true"') == 102, "100 pieces, the line of the group and the bar below"
     again = client.get(f"{address}status", {"have": have.replace("waiting", "ready")}, headers={"HX-Request": "true"})
-    assert again.content.decode().count('hx-swap-oob="true"') == 1
+    assert again.content.decode().count('hx-swap-oob="true"') == 2
     run.pieces.update(after=-1)
     uncounted = set(re.findall(r'data-piece="[0-9]+:([^"]+)"', page_of(client, run)))
     run.pieces.update(after=400)

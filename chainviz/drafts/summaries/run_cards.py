@@ -1,4 +1,6 @@
-"""The page of a run: each piece with its state, text and losses, and how far the whole is. Reads rows, plans nothing."""
+"""The page of a run: how far the whole is, a card for each piece that needs a look, and one group of the others.
+
+Reads rows, plans nothing."""
 
 from __future__ import annotations
 
@@ -43,6 +45,10 @@ LOOKS = {
 """State, icon and word of a piece."""
 UNSIZED = "unsized"
 """A ready piece that the plan has not counted yet."""
+EDITED = "edited"
+"""A ready piece whose text a person wrote or changed."""
+CARDS = ("failed", "larger", "declined", EDITED)
+"""Marks of the pieces that have a card of their own above the group."""
 STOPPING = "Stopping; finished summaries are kept"
 
 
@@ -82,13 +88,12 @@ class PieceView:
     reason: str
     looks: str
     mark: str
-    """What a poll compares: how the piece looks, and of a closed one whether its new size is known."""
+    """What a poll compares: how the piece looks, whether a person edited it, and of a closed one whether its new size is known."""
     state: str
     icon: str
     word: str
     detail: str
     stage: str
-    percent: int
     is_ready: bool
     has_body: bool
     """Whether its text is on the page; else it is one click away."""
@@ -111,12 +116,21 @@ class PieceView:
     error: str = ""
     """Why its text was refused; `text` is then what was typed."""
 
+    @property
+    def is_card(self) -> bool:
+        return self.mark in CARDS
+
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
     chain: Chain
     run: SummaryRun
     pieces: tuple[PieceView, ...]
+    """Those with a card, then those of the group, each by place."""
+    group_text: str
+    """What is in the group, of the whole run; "" where it is empty."""
+    is_group_open: bool
+    percent: int
     first: int
     next_first: int
     more: int
@@ -144,10 +158,13 @@ class RunPage:
 def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> RunPage:
     """`opened`: pieces that show their texts however many there are."""
     target = target_of_run(run)
-    rows = sorted(run.pieces.filter(in_plan=True).defer("text", "losses"), key=_place)
     active = jobs_of(run)
     awaited = is_awaited(run, active)
-    looks = Counter(looks_of(row, active, awaited) for row in rows)
+    pieces = sorted(run.pieces.filter(in_plan=True).defer("text", "losses"), key=_place)
+    looks_by_piece = {row.pk: looks_of(row, active, awaited) for row in pieces}
+    grouped = [row for row in pieces if _mark(row, looks_by_piece[row.pk]) not in CARDS]
+    rows = [row for row in pieces if _mark(row, looks_by_piece[row.pk]) in CARDS] + grouped
+    looks = Counter(looks_by_piece.values())
     is_stopping = bool(active) and not Job.objects.filter(pk__in=active, cancel_requested=False).exists()
     ready, left = looks["ready"], len(rows) - looks["ready"]
     shown = rows[first : first + SHOWN]
@@ -156,6 +173,9 @@ def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> R
         chain=run.chain,
         run=run,
         pieces=tuple(piece_view(run, target, row, active, has_body=row.pk in bodies) for row in shown),
+        group_text=_group_text(grouped, looks_by_piece),
+        is_group_open=len(rows) <= READ_AT_ONCE or bool(first or opened) or run.writer == MANUAL,
+        percent=_percent(rows, looks_by_piece),
         first=first,
         next_first=first + SHOWN if len(rows) > first + SHOWN else 0,
         more=max(0, len(rows) - first - SHOWN),
@@ -208,6 +228,21 @@ def settings_href(run: SummaryRun, target: Target) -> str:
     words = {SETTINGS: "1", **chosen, "writer": run.writer}
     address = reverse("drafts:operation", args=[run.chain_id, "summarize"])
     return f"{address}{target.query}&{urlencode(words)}"
+
+
+def _mark(row: SummaryPiece, looks: str) -> str:
+    return EDITED if looks == "ready" and BY_HAND in row.author else looks
+
+
+def _percent(rows: list[SummaryPiece], looks: dict[int, str]) -> int:
+    done = (row.progress if looks[row.pk] in ("waiting", "writing") else 1.0 for row in rows)
+    return round(100 * sum(done) / max(1, len(rows)))
+
+
+def _group_text(rows: list[SummaryPiece], looks: dict[int, str]) -> str:
+    numbers = Counter(looks[row.pk] for row in rows)
+    states = ", ".join(f"{numbers[each]:,} {word}" for each, (_, _, word) in LOOKS.items() if numbers[each])
+    return states and f"{states} · {byte_text(sum(row.size for row in rows))} → {byte_text(sum(row.expected for row in rows))}"
 
 
 def _place(row: SummaryPiece) -> tuple[int, int, str]:
@@ -266,13 +301,12 @@ def piece_view(
         rule=RULES[row.key.partition(":")[0]],  # type: ignore[index]
         reason=row.reason,
         looks=looks,
-        mark=UNSIZED if looks == "ready" and row.after < 0 and not has_body else looks,
+        mark=UNSIZED if looks == "ready" and row.after < 0 and not has_body else _mark(row, looks),
         state=state,
         icon=icon,
         word=word,
         detail=_detail(row, looks),
         stage=row.stage,
-        percent=round(100 * row.progress),
         is_ready=is_ready,
         has_body=has_body,
         by_writer=run.writer != MANUAL,

@@ -17,7 +17,7 @@ from chainviz.drafts.operations.responses import to_draft
 from chainviz.drafts.summaries import runs
 from chainviz.drafts.summaries.choices import prompt_answer
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
-from chainviz.drafts.summaries.run_cards import PieceView, piece_view, run_page
+from chainviz.drafts.summaries.run_cards import CARDS, PieceView, piece_view, run_page
 from chainviz.web.formatting.text_fields import for_field, from_field
 from chainviz.web.http import see_other, small_number, wants_fragment
 
@@ -39,8 +39,7 @@ def summaries(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
 @require_safe
 def status(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
     """Return the bar above the pieces, and those that changed since the page was rendered; `have` tells how they
-    looked, and
-    which are open: these stay so.
+    looked, and which are open: these stay so. A piece that now needs a look leaves the group for the cards.
     One request a second for the whole page: a piece in which somebody writes is not replaced unless its state changes.
     """
     run = runs.run_for(request, chain_id, run_id)
@@ -49,12 +48,15 @@ def status(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
     have, opened = _looks(request.GET.get("have", ""))
     page = run_page(run, _first(request), opened)
     now = {view.pk: view for view in page.pieces}
+    moved = {pk for pk, view in now.items() if pk in have and view.is_card and have[pk] not in CARDS}
     context = {
         "page": page,
         "is_poll": True,
-        "added": [view for pk, view in now.items() if have and pk not in have],
-        "changed": [view for pk, view in now.items() if pk in have and (view.looks == "writing" or view.mark != have[pk])],
-        "gone": sorted(have.keys() - now.keys()),
+        "added": [view for pk, view in now.items() if (have and pk not in have) or pk in moved],
+        "changed": [
+            view for pk, view in now.items() if pk in have and pk not in moved and (view.looks == "writing" or view.mark != have[pk])
+        ],
+        "gone": sorted(have.keys() - now.keys() | moved),
     }
     status = 200 if page.is_writing else LAST_POLL
     return _vary(render(request, "drafts/summaries/_summary_status.html", context, status=status))
