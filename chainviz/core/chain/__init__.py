@@ -1,1 +1,1 @@
-"""A chain in memory: messages, the tree over them (seed 0), paths, sizes, problems."""
+"""A chain in memory: its messages, the tree over them, paths, sizes and problems."""

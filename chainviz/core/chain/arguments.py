@@ -1,4 +1,4 @@
-"""A tool call's arguments as JSON: are they any, and the smallest change that makes them so."""
+"""Check whether a tool call's arguments are valid JSON, and fix them with the smallest change."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def _refuse(word: str) -> NoReturn:
     raise ValueError(word)
 
 
-# numbers stay text: their size has no limit here, and NaN is no JSON
+# numbers stay text, because they may have any size; NaN is refused, because it is not JSON
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse)
 
 
 @lru_cache(maxsize=1)
 def is_json(text: str) -> bool:
-    """Return True for valid JSON. The last answer is cached, since each provider asks in turn; only one, since
+    """Return True for valid JSON. Caches one answer, because several providers ask about the same arguments in turn, and
     arguments may be huge."""
     try:
         _DECODER.decode(text)
@@ -45,7 +45,7 @@ def is_json_object(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FixedJSON:
-    """Arguments that are JSON. `replaced` means that the old text is not in them and must be kept elsewhere."""
+    """Arguments as valid JSON, and how they were fixed. `replaced`: the old text is lost unless the caller keeps it."""
 
     text: str
     how: How
@@ -72,7 +72,7 @@ def sanitize(text: str) -> str:
 
 
 def escape_control_characters(text: str) -> str:
-    """Raw control characters inside JSON strings as escapes; those between the tokens stay."""
+    """Return the text with control characters inside JSON strings as escapes. Those between tokens stay."""
     return _STRING.sub(lambda found: _CONTROL.sub(_escape, found[0]), text)
 
 
@@ -93,7 +93,7 @@ def close(text: str) -> str | None:
 
 
 def _open_brackets(text: str) -> tuple[list[str] | None, bool]:
-    """The closing brackets still missing (None: they do not nest), and whether the text ends inside a string."""
+    """Return the missing closing brackets (None if the brackets do not nest), and whether the text ends inside a string."""
     closers: list[str] = []
     inside = escaped = False
     for character in text:
@@ -114,7 +114,7 @@ def _open_brackets(text: str) -> tuple[list[str] | None, bool]:
 
 
 def _candidates(text: str, inside: bool) -> list[str]:
-    """The text with its last token completed, in the order of how little is added."""
+    """Return the possible completions of the last token, the shortest addition first."""
     if inside:
         string = _BROKEN_ESCAPE.sub("", text) + '"'
         return [string, text + '"', string + ":null", text + '":null']

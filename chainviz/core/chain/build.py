@@ -1,4 +1,4 @@
-"""Making a tree by hand (seed 0): constructors of its nodes, and adding to it. Every function gives a new value back."""
+"""Build a tree by hand: constructors of nodes, and functions that return a tree with one more node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Tree = ChainAST[Message]
 
 
 def strict_tree(messages: Iterable[Message]) -> Tree:
-    """The tree of a chain that has no error; Refused with the first error of one that has."""
+    """Return the tree of a chain without errors. Raises Refused with the first error of any other chain."""
     tree = parse(messages)
     error = strict_error(tree)
     if error is not None:
@@ -42,12 +42,12 @@ def section(header: tuple[Message, ...], pairs: Iterable[BodyPair[Message]] = ()
 
 
 def pair(ai: Message, tools: Iterable[Message] = ()) -> BodyPair[Message]:
-    """A body pair; its type follows from the AI message's first call."""
+    """Return a body pair. Its type follows from the first call of the AI message."""
     return BodyPair(ai, tuple(tools))
 
 
 def pair_from_messages(messages: Sequence[Message]) -> BodyPair[Message]:
-    """A body pair from an AI message and the tool messages after it; Refused for any other list."""
+    """Return the body pair of an AI message and the tool messages after it. Raises Refused for any other list."""
     if not messages:
         raise Refused("A body pair needs at least one message.")
     if messages[0].role != AI:
@@ -72,10 +72,10 @@ def summarization(
     fake_signature: bool = False,
     reasoning_message: Message | None = None,
 ) -> BodyPair[Message]:
-    """A call of the summarization tool whose result is `text`.
+    """Return a call of the summarization tool with the result `text`.
 
-    Its id is made with `source`, else from the text.
-    `fake_signature` for content whose calls carried signatures (Gemini); `reasoning_message` goes before the call.
+    `source` generates the call's id; without it the text does. Set `fake_signature` if the summarized calls were signed (Gemini).
+    The parts of `reasoning_message` precede the call.
     """
     source = source or random.Random(text.encode("utf-8", "surrogatepass"))
     id = parse_template(template).generate(source, SUMMARIZATION_TOOL)
@@ -98,7 +98,8 @@ def add_pair(section: Section[Message], pair: BodyPair[Message]) -> Section[Mess
 
 
 def append_human(tree: Tree, text: str) -> Tree:
-    """A human message at the end: its own section after a body, else in the last header, joined to a human message there."""
+    """Return the tree with a human message at the end. It opens a section after a body; otherwise it joins the last header, and
+    there a human message takes its text."""
     last = tree.sections[-1] if tree.sections else None
     if last is None or last.body:
         return add_section(tree, Section((human(text),)))
@@ -111,9 +112,9 @@ def append_human(tree: Tree, text: str) -> Tree:
 
 
 def add_tool_response(tree: Tree, call_id: str, name: str, content: str) -> Tree:
-    """The result of a call: its content replaced where there is one, else added to the pair.
+    """Return the tree with the result of a call: its content is replaced if it exists, otherwise the result is added to the pair.
 
-    Looks at request-response pairs only, the first with such a call; Refused where there is none.
+    Searches request-response pairs for the first such call. Raises Refused if there is none.
     """
     for s, old_section in enumerate(tree.sections):
         for p, old in enumerate(old_section.body):
@@ -129,12 +130,12 @@ def add_tool_response(tree: Tree, call_id: str, name: str, content: str) -> Tree
 
 def _with_response(rest: tuple[Message, ...], call_id: str, name: str, content: str) -> tuple[Message, ...]:
     for i, message in enumerate(rest):
-        for found in message.results:
-            if found.id == call_id:
-                result = message.parts[found.part]
+        for reference in message.results:
+            if reference.id == call_id:
+                result = message.parts[reference.part]
                 assert isinstance(result, ToolResult)
                 parts = list(message.parts)
-                parts[found.part] = replace(result, content=content)
+                parts[reference.part] = replace(result, content=content)
                 return (*rest[:i], replace(message, parts=tuple(parts)), *rest[i + 1 :])
     new = ToolResult(call_id, name, content)
     if rest and rest[-1].role == TOOL:
@@ -143,18 +144,17 @@ def _with_response(rest: tuple[Message, ...], call_id: str, name: str, content: 
 
 
 def find_tool_responses(tree: Tree, call_id: str) -> Iterator[ToolResult]:
-    """Results with that id in request-response pairs, also those without a call."""
-    for _, each in tree.pairs():
-        if each.type is PairType.REQUEST_RESPONSE:
-            for message in each.rest:
-                for found in message.results:
-                    part = message.parts[found.part]
-                    if found.id == call_id and isinstance(part, ToolResult):
+    """Yield the results with a call's id in request-response pairs, even if no such call exists."""
+    for _, candidate in tree.pairs():
+        if candidate.type is PairType.REQUEST_RESPONSE:
+            for message in candidate.rest:
+                for reference in message.results:
+                    part = message.parts[reference.part]
+                    if reference.id == call_id and isinstance(part, ToolResult):
                         yield part
 
 
-# Texts of messages that chainviz adds: of a call without arguments and a result that is missing (seed 0), and of the
-# call that a summary answers (seed 1).
+# Texts that chainviz writes: the arguments of a call that has none, a missing result, and the arguments of a summary's call.
 
 
 FALLBACK_REQUEST_ARGUMENTS = "{}"

@@ -1,4 +1,4 @@
-"""A chain as operations and pages see it: messages by place, a tree, and its format. In memory or lazily from a store."""
+"""The chain that operations and pages work on: messages by index, a tree and a format. In memory here; `store` reads one lazily."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Chain(Protocol):
     def slice(self, start: int, stop: int) -> Sequence[Message]: ...
 
     def shapes(self) -> Sequence[Shape]:
-        """All messages without their bodies: cheap for each message, but as long as the chain."""
+        """Return all messages without their bodies. The cost grows with the length of the chain."""
 
     def shapes_in(self, start: int, stop: int) -> Sequence[ShapeInChain]:
-        """Messages `start : stop` without their bodies."""
+        """Return messages `start : stop` without their bodies."""
 
     @property
     def surroundings(self) -> Surroundings:
@@ -37,10 +37,11 @@ class Chain(Protocol):
 
     @property
     def tree(self) -> ChainAST[Shape]:
-        """The tree over `shapes`; as long as the chain."""
+        """The tree over `shapes`. The cost grows with the length of the chain."""
 
     def signed(self, start: int) -> Iterator[int]:
-        """Places, from `start` on, of the messages with reasoning that its provider signed. Must not read bodies of others."""
+        """Yield the indexes, from `start` on, of messages whose reasoning is signed by its provider. Must not read the bodies
+        of other messages."""
 
     def span(self, path: Path) -> range:
         """Return the indexes of the messages under `path`, without reading the whole chain. Raises PathError if there
@@ -49,7 +50,7 @@ class Chain(Protocol):
 
 @dataclass(frozen=True)
 class MemoryChain:
-    """A chain whose messages are all at hand."""
+    """A chain with all its messages in memory."""
 
     messages: tuple[Message, ...]
     format: str = "neutral"
@@ -83,7 +84,7 @@ class MemoryChain:
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """Messages `start : start + removed` give way to `messages`. Places are those of the chain before any change."""
+    """A change: `messages` replace messages `start : start + removed`. Indexes are those of the chain before any change."""
 
     start: int
     removed: int
@@ -95,7 +96,7 @@ class Splice:
 
 
 def apply_splices(messages: Sequence[M], changes: Iterable[Splice]) -> tuple[M | Message, ...]:
-    """The changed list; changes come in order and do not overlap."""
+    """Return the changed list. Raises ValueError for changes that overlap or are out of order."""
     result: list[M | Message] = []
     place = 0
     for change in changes:

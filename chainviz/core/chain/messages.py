@@ -1,8 +1,8 @@
 """A message and its parts: immutable values with their exact content size.
 
-The size of a part is the seed's (seed 0, Size Tracking Features): UTF-8 bytes of text, URL, decoded binary, tool call
-(id + type + name + arguments) and tool result (call id + name + content). Role and reasoning count 0.
-Equality looks at content only: where a message came from (`source`) and where a part lay in it (`origin`) do not count.
+The size of a part is counted in bytes, texts as UTF-8: text, URL, decoded binary, tool call (id + type + name + arguments) or
+tool result (call id + name + content). Role and reasoning count 0.
+Equality compares content only, not the `source` of a message or the `origin` of a part.
 """
 
 from __future__ import annotations
@@ -11,45 +11,45 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 Role = str
-"""system, human, ai or tool; any other word is a role the tree does not know."""
+"""One of system, human, ai and tool, or a role that the tree does not know."""
 
 SYSTEM, HUMAN, AI, TOOL = "system", "human", "ai", "tool"
 ROLE_NAMES = {SYSTEM: "System", HUMAN: "Human", AI: "AI", TOOL: "Tool"}
-"""What pages and exports call them."""
+"""The names of roles on pages and in exports."""
 
 
 NEW, SLOT = -1, -2
 
 FREE_FORM = "custom"
-"""The type of a call whose arguments are plain text, no JSON (OpenAI's custom tools)."""
+"""The type of a call whose arguments are plain text, not JSON (OpenAI's custom tools)."""
 
 
 def byte_size(text: str) -> int:
-    """UTF-8 bytes of `text`; a lone surrogate counts 3, as the U+FFFD that other programs put in its place."""
+    """Return the length of `text` in UTF-8 bytes. A lone surrogate counts 3, like U+FFFD, which other programs replace it with."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """What one source unit gives to one message (DESIGN 4.1)."""
+    """The share of one source unit in one message. A unit may feed several messages, and a message may come from several units."""
 
     ordinal: int
-    """Place of the unit in its document, from 0; NEW for a unit no document holds yet, SLOT for the top-level system."""
+    """Position of the unit in its document, from 0; NEW if no document contains the unit yet, SLOT for a top-level system prompt."""
     lead: str
-    """The bytes between the unit before and this one: separator and white space."""
+    """The separator and white space before the unit."""
     text: str
-    """The whole unit as the source spells it."""
+    """The whole unit, spelled as in the source."""
     blocks: tuple[int, ...] | None = None
-    """Indexes of the content blocks in `text` that belong to this message; None: the unit is this message alone."""
+    """Indexes of the content blocks in `text` that belong to this message; None if the whole unit does."""
     start: int = -1
-    """Byte offset of `text` in the upload (the lead lies just before it); -1 where it is not from there as it is."""
+    """Byte offset of `text` in the upload, just after the lead; -1 if the upload does not contain `text` unchanged."""
     value: Any = field(default=None, init=False, compare=False, repr=False)
-    """The decoded JSON of `text`, which nobody may change; None where it has to be decoded (value_of in documents/json)."""
+    """The decoded JSON of `text`; never change it. None if it is not decoded yet (see `value_of` in documents/json)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """Reasoning that a provider hangs on a text or a tool call."""
+    """Reasoning that a provider attaches to a text or a tool call."""
 
     content: str = ""
     signature: str = ""
@@ -82,7 +82,7 @@ class Text:
 @dataclass(frozen=True, slots=True)
 class Image:
     url: str
-    """An address or a data: URL, as the source spells it."""
+    """An address or a data: URL, spelled as in the source."""
     detail: str = ""
     origin: int = _origin()
     size: int = _size()
@@ -105,7 +105,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """Reasoning that is a part of its own, in its place among the others (Anthropic thinking, Responses reasoning)."""
+    """Reasoning as a part of its own, in order with the other parts (Anthropic thinking, Responses reasoning)."""
 
     content: str
     signature: str = ""
@@ -122,7 +122,7 @@ class ToolCall:
     id: str
     name: str
     arguments: str
-    """The source's own spelling: the string, or the JSON text of the object."""
+    """The arguments in the spelling of the source: its string, or the JSON text of its object."""
     type: str = "function"
     has_function: bool = True
     """False for a call without name and arguments (a Go nil FunctionCall): sized, but never matched."""
@@ -146,7 +146,7 @@ class ToolResult:
     media: tuple[Image | Binary, ...] = ()
     """Images and files inside the result; they count in its size."""
     type: str = field(default="function", compare=False, kw_only=True)
-    """The type of the call that it answers, where its source or that call says it."""
+    """The type of the call that this result answers, if the source states it."""
     origin: int = _origin()
     size: int = _size()
 
@@ -179,7 +179,7 @@ PART_KINDS: dict[type, PartKind] = {
 
 @dataclass(frozen=True, slots=True)
 class CallRef:
-    """What matching needs of a tool call."""
+    """The id, name and part index by which a call and its result are matched."""
 
     id: str
     name: str
@@ -187,8 +187,7 @@ class CallRef:
 
 
 class Shape(Protocol):
-    """The properties of a message that the tree needs. `Message` has them, and so has a stored message whose body was
-    not read."""
+    """The properties of a message that the tree needs. Both `Message` and a stored message without its body have them."""
 
     @property
     def role(self) -> Role: ...
@@ -206,11 +205,11 @@ class Shape(Protocol):
 
 
 class ShapeInChain(Shape, Protocol):
-    """The properties of a message that a chain knows in addition."""
+    """A shape with what a chain also knows without reading the body."""
 
     @property
     def has_text(self) -> bool:
-        """Whether it has a text that is not empty."""
+        """Whether the message has a text that is not empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +217,11 @@ class Message:
     role: Role
     parts: tuple[Part, ...] = ()
     source: tuple[Fragment, ...] = field(default=(), compare=False, repr=False, kw_only=True)
-    """In source order; empty for a message that no document holds yet."""
+    """Fragments in source order; empty for a message that no document contains yet."""
     label: str = field(default="", compare=False, kw_only=True)
-    """The role as the source spells it, where that says more (developer, exit)."""
+    """The source's own word for the role, if it is more specific (developer, exit)."""
     note: str = field(default="", compare=False, kw_only=True)
-    """Why the source says the message ended (its stop reason), if it does."""
+    """The stop reason, if the source gives one."""
     size: int = _size()
     calls: tuple[CallRef, ...] = field(init=False, compare=False, repr=False)
     results: tuple[CallRef, ...] = field(init=False, compare=False, repr=False)
@@ -256,17 +255,17 @@ class Message:
 
 
 def detached(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Return parts for another message: their places in the source of the one that they were read from mean nothing there."""
+    """Return the parts without their `origin`, for use in another message."""
     return tuple(replace(part, origin=-1) for part in parts)
 
 
 def is_blank(part: Part) -> bool:
-    """A text of nothing but white space, on which no reasoning hangs."""
+    """Return True for a text of white space without reasoning."""
     return isinstance(part, Text) and not part.text.strip() and (part.reasoning is None or part.reasoning.is_empty)
 
 
 def text_of(message: Message) -> str:
-    """The message's plain text, parts joined by a line break."""
+    """Return the plain text of a message, its parts joined by line breaks."""
     return "\n".join(part.text for part in message.parts if isinstance(part, Text))
 
 
@@ -275,12 +274,12 @@ PART_TYPES = frozenset(
      "image", "document", "search_result", "server_tool_use", "input_text", "output_text", "input_image", "input_file",
      "tool-call", "tool-result", "reasoning", "tool_call", "tool_response", "document_url", "image_file")
 )  # fmt: skip
-"""Those that some API knows: one that does not take it is certain to refuse it."""
+"""Types that at least one API defines; every other API is certain to refuse them."""
 OF_SOME = frozenset(
     ("video_url", "audio_url", "video", "audio", "media", "resource", "resource_link", "json", "custom", "container_upload",
      "computer_screenshot", "mcp_tool_use", "compaction", "cache_control", "binary", "reasoning-file", "custom-content")
 )  # fmt: skip
-"""Those that a server or a program knows, or a release of an API."""
+"""Types that only some servers, programs or API releases define."""
 
 
 def is_known(type: str) -> bool:

@@ -1,4 +1,4 @@
-"""Paths name a node of one version (DESIGN 4.8): `s2`, `s2.h.m0`, `s2.p1`, `s2.p1.m0.c2`. Sections and pairs count from 1."""
+"""Paths of nodes in one version of a chain: `s2`, `s2.h.m0`, `s2.p1`, `s2.p1.m0.c2`. Sections and pairs count from 1."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _PATH = re.compile(r"s([1-9][0-9]*)(?:\.(h|p[1-9][0-9]*)(?:\.m(0|[1-9][0-9]*)(?:
 class Path:
     section: int
     pair: int | None = None
-    """0 is the header; None is the section itself."""
+    """0 for the header, None for the section itself."""
     message: int | None = None
-    """In a pair 0 is the AI message, even where it is absent; the rest counts from 1. In a header from 0."""
+    """In a pair, 0 is reserved for the AI message and the others count from 1. In a header they count from 0."""
     part: int | None = None
 
     def __str__(self) -> str:
@@ -35,23 +35,23 @@ class Path:
 
     @property
     def number(self) -> str:
-        """The node's place as pages show it: 2.3 is the third pair of section 2, §2 is that section and its header."""
+        """The node's number on pages: 2.3 is the third pair of section 2; §2 is section 2 or its header."""
         return f"{self.section}.{self.pair}" if self.pair else f"§{self.section}"
 
     @property
     def node(self) -> Path:
-        """The row that shows this path: its section, header message or pair."""
+        """The path of the row that shows this node: a section, a header message or a pair."""
         if self.pair is None:
             return Path(self.section)
         return Path(self.section, 0, self.message) if self.pair == 0 else Path(self.section, self.pair)
 
 
 def parse_path(text: str) -> Path:
-    """Read a path, written with dots or (a DOM id) with dashes. Raises PathError for other texts."""
-    found = _PATH.fullmatch(text.replace("-", ".")) if len(text) < 80 else None
-    if not found:
+    """Parse a path with dots, or with dashes as in a DOM id. Raises PathError for any other text."""
+    match = _PATH.fullmatch(text.replace("-", ".")) if len(text) < 80 else None
+    if not match:
         raise PathError(f"“{text[:40]}” is not a path; paths look like s2, s2.h.m0, s2.p1 or s2.p1.m0.c2.")
-    section, pair, message, part = found.groups()
+    section, pair, message, part = match.groups()
     return Path(
         int(section),
         None if pair is None else 0 if pair == "h" else int(pair[1:]),

@@ -1,9 +1,8 @@
-"""What is wrong in a chain, found in its tree: every problem, each with its place (DESIGN 4.2).
+"""Find every problem in the structure of a chain, with its place in the tree.
 
-How a run begins and ends is no error: many begin with the AI, and end with a call that gets no result or with a message of
-a role of their own. Only the reference's strict parsing refuses that. Each section is judged alone, so a stretch of a long chain
-can be looked at again after an edit. Judges shapes only: what needs a message's content is elsewhere (content_problems,
-providers).
+How a run begins and ends is not an error: many runs begin with an AI message, or end with a call without a result or with a
+message of an unknown role. Only strict parsing refuses them. Each section is checked on its own, so that an edit of a long chain
+rechecks only the sections it changes. The tree problems need only shapes; `content_problems` needs whole messages.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from chainviz.core.chain.tree import BodyPair, ChainAST, PairType, Section
 M = TypeVar("M", bound=Shape)
 
 Severity = Literal["error", "warning", "info", "unchecked"]
-"""unchecked: something was not understood, so nobody can say (of a provider's rules, or of a chain that is not fully read)."""
+"""unchecked: the chain was not fully read, or a rule did not understand something, so there may or may not be a problem."""
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "unchecked")
 
 LONGEST = 1_000
-"""Characters of a problem's text."""
+"""The longest text of a problem, in characters."""
 END_MARK = " and ends the chain; agents mark the end of a run like that."
 BEGINS_OR_ENDS_ODDLY = frozenset({"first-message", "missing-human", "terminal-call", "unknown-role"})
-"""Refused by the reference's strict parsing even where they are no error."""
+"""Rules that strict parsing refuses although they may not be errors."""
 
 ORPHAN_FIXES = ("move-result", "result-to-text", "add-call", "drop-result")
 UNMATCHED_FIXES = ("move-result", "add-call", "result-to-text", "drop-result")
@@ -38,7 +37,7 @@ CONTENT_RULES = ("bad-arguments", "empty-arguments", "empty-content")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of a chain: one of the tree, or one that a provider's rule reports (then `provider` is its name)."""
+    """A problem of a chain, in its tree or against a rule of `provider`."""
 
     rule: str
     """A stable id, such as `pending-call`."""
@@ -47,39 +46,39 @@ class Problem:
     message: int
     """Index in the flat list, from 0."""
     part: int | None
-    """Index among the message's parts, if it is about one."""
+    """Index among the message's parts, if the problem concerns one part."""
     text: str
-    """One sentence for a person, with the place in words."""
+    """One sentence for a person; it names the place."""
     fixes: tuple[str, ...] = ()
     """Names of the fixes in operations/repair that solve it, best first."""
     provider: str = ""
     source: str = ""
-    """Where a provider's rule is documented or was observed."""
+    """The document or observation behind a provider's rule."""
     alike: int = 0
-    """Further problems of this rule in the same node, which are counted and not listed (`fold` in store/outline/rules)."""
+    """Number of further problems of this rule in the same node that are not listed (`fold` in store/outline/rules)."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is a problem where problems are counted: an error or a warning of the structure. What is odd but allowed,
-        and what only a message's content shows, is a note."""
+        """Whether counts of problems include this one: an error or warning of the structure. Others are notes."""
         return self.severity in ("error", "warning") and not self.provider and self.rule not in CONTENT_RULES
 
     def __post_init__(self) -> None:
-        """A sentence that quotes an id of many thousand characters would fill every page that lists problems."""
+        """Shorten a sentence that quotes a very long id, because it would fill every page that lists problems."""
         if len(self.text) > LONGEST:
             object.__setattr__(self, "text", f"{self.text[: LONGEST // 2]}…{self.text[1 - LONGEST // 2 :]}")
 
 
 def place_in_words(path: Path) -> str:
-    """Return such as `A message in pair 2.1`. Its number in the request is not known here: each provider counts another list."""
+    """Return the place of a message, such as `A message in pair 2.1`. Providers number the messages of a request differently, so
+    the sentence gives no number."""
     return f"A message in pair {path.number}" if path.pair else f"A message in the header of section {path.section}"
 
 
 def tree_problems(
     tree: ChainAST[M], *, first_section: int = 1, first_message: int = 0, follows: bool = False
 ) -> Iterator[Problem]:
-    """Yield all problems of a tree, or of a range of its sections that begins at these numbers; `follows`: more
-    sections come after it."""
+    """Yield all problems of a tree. If the tree is a range of a chain's sections, `first_section` and `first_message` are its start,
+    and `follows` says that more sections come after it."""
     index = first_message
     last = len(tree.sections) - 1
     for offset, section in enumerate(tree.sections):
@@ -89,7 +88,8 @@ def tree_problems(
 
 def strict_error(tree: ChainAST[M]) -> str | None:
     """Return the reason why the reference's strict parsing refuses the chain, or None if it is accepted."""
-    return next((each.text for each in tree_problems(tree) if each.severity == "error" or each.rule in BEGINS_OR_ENDS_ODDLY), None)
+    problems = tree_problems(tree)
+    return next((problem.text for problem in problems if problem.severity == "error" or problem.rule in BEGINS_OR_ENDS_ODDLY), None)
 
 
 def is_strict(tree: ChainAST[M]) -> bool:
@@ -97,8 +97,7 @@ def is_strict(tree: ChainAST[M]) -> bool:
 
 
 def section_problems(section: Section[M], number: int, index: int, follows: bool) -> Iterator[Problem]:
-    """Yield the problems of one section; `index` is the index of its first message, `follows` means that another
-    section comes."""
+    """Yield the problems of one section. `index` is the index of its first message; `follows` says that another section follows."""
     yield from _header_problems(section, number, index)
     if number == 1 and section.header and follows:
         yield from _opening_problem(section, index)
@@ -133,13 +132,12 @@ def _header_problems(section: Section[M], number: int, index: int) -> Iterator[P
 
 
 def are_two_turns(before: Shape, message: Shape) -> bool:
-    """Whether a human message directly follows another one; a user who calls tools has several messages a turn."""
+    """Return True if a human message directly follows another one. A user who calls tools may have several messages a turn."""
     return message.role == HUMAN == before.role and not (message.is_user_action or before.is_user_action)
 
 
 def _opening_problem(section: Section[M], index: int) -> Iterator[Problem]:
-    """Yield the problem of a chain that begins system, ai, human: the reference refuses the human message, since
-    section 1 has none."""
+    """Yield the problem of a chain that begins system, ai, human. Strict parsing refuses it, because section 1 has no human message."""
     if any(message.role == HUMAN for message in section.header):
         return
     index += len(section.header)
@@ -184,8 +182,7 @@ def _foreign_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) 
 
 
 def end_markers(rest: Sequence[Shape]) -> int:
-    """Return the index in `rest` of the first of the messages after the last tool message: those of unknown roles that
-    end a pair."""
+    """Return the index in `rest` after the last tool message. The messages from there on have unknown roles and end the pair."""
     start = len(rest)
     while start and rest[start - 1].role != TOOL:
         start -= 1
@@ -193,7 +190,7 @@ def end_markers(rest: Sequence[Shape]) -> int:
 
 
 def _orphan_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Problem]:
-    """Tool messages after a completion, or before any AI message of their section."""
+    """Yield the problems of tool messages after a completion, or before the first AI message of their section."""
     start = index + (pair.ai is not None)
     why = "the AI message before it calls no tool" if pair.ai is not None else "no AI message comes before it"
     for i, message in enumerate(pair.rest):
@@ -239,7 +236,7 @@ def _call_problems(pair: BodyPair[M], path: Path, index: int, follows: bool) -> 
 
 
 def ends_with_calls(rest: Iterable[Shape]) -> bool:
-    """Whether a run ends with the calls of its last pair, of which this is what follows them: at most end markers."""
+    """Return True if a run ends with the calls of its last pair: no tool message is among `rest`, the messages after the calls."""
     return all(message.role != TOOL for message in rest)
 
 
@@ -252,7 +249,7 @@ def _terminal(call: CallRef, at: Path, index: int) -> Problem:
 
 
 def _result_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Problem]:
-    """Results that no call of their pair waits for."""
+    """Yield the problems of results that no open call of their pair matches."""
     assert pair.ai is not None
     waiting: dict[str, int] = {}
     for call in pair.ai.calls:

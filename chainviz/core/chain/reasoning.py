@@ -1,4 +1,4 @@
-"""Reasoning in messages: is it there, take it out, keep the one text that a summary must carry along (seed 0)."""
+"""Find, sign and remove reasoning in messages, and find the text with reasoning that a summary must keep."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import replace
 from chainviz.core.chain.messages import AI, Message, Part, Reasoning, Text, Thinking, ToolCall
 
 _FIELD, _SHORTEST = 0x12, 64
-"""Tag of the field, and the least length that is no accident."""
+"""The protobuf tag of a signature, and the shortest length that cannot be a coincidence."""
 FAKE_SIGNATURE = "skip_thought_signature_validator"
-"""What Gemini accepts instead of the signature of a call that it did not make itself."""
+"""The text that Gemini accepts as the signature of a call made by another model."""
 
 
 def contains_tool_call_reasoning(messages: Iterable[Message]) -> bool:
-    """Whether any tool call carries reasoning, be it empty; reasoning on texts does not count."""
+    """Return True if any tool call has reasoning, even an empty one. Reasoning on texts does not count."""
     return any(isinstance(part, ToolCall) and part.reasoning is not None for m in messages for part in m.parts)
 
 
 def thinks(message: Message) -> bool:
-    """Whether reasoning is a part of its own."""
+    """Return True if the message has reasoning as a part of its own."""
     return any(isinstance(part, Thinking) for part in message.parts)
 
 
 def thinks_signed(message: Message) -> bool:
-    """Whether its provider signed reasoning that is a part of its own."""
+    """Return True if the message has signed reasoning as a part of its own."""
     return any(map(is_signed_thought, message.parts))
 
 
@@ -34,12 +34,13 @@ def is_signed_thought(part: Part) -> bool:
 
 
 def acts_unthinking(message: Message) -> bool:
-    """Whether it calls tools and does not begin with reasoning."""
+    """Return True if the message calls tools and does not begin with reasoning."""
     return bool(message.calls) and not isinstance(message.parts[0], Thinking)
 
 
 def acts_unsigned(message: Message) -> bool:
-    """Whether it calls tools, and neither its first call nor a thought before it is signed (Gemini 3 wants one of both)."""
+    """Return True if the message calls tools, and neither its first call nor a thought before that call is signed. Gemini 3
+    requires one of the two."""
     if not message.calls:
         return False
     first = message.calls[0].part
@@ -50,7 +51,7 @@ def acts_unsigned(message: Message) -> bool:
 
 
 def with_signed_call(message: Message) -> Message:
-    """The message with FAKE_SIGNATURE on its first call."""
+    """Return the message with FAKE_SIGNATURE on its first call."""
     first = message.calls[0].part
     call = message.parts[first]
     assert isinstance(call, ToolCall)
@@ -60,13 +61,13 @@ def with_signed_call(message: Message) -> Message:
 
 
 def is_unsigned(part: Part) -> bool:
-    """Whether reasoning has no signature, or only the beginning of one."""
+    """Return True for reasoning whose signature is missing or cut off."""
     return isinstance(part, Thinking) and (not part.signature or (not part.redacted and breaks_off(part.signature)))
 
 
 def breaks_off(signature: str) -> bool:
-    """Return True if a signature is shorter than its own length field. One of Anthropic is base64 of a protobuf field:
-    tag, length, content."""
+    """Return True if a signature is shorter than its length field says. Anthropic's signatures are a protobuf field (tag,
+    length, content) in base64."""
     try:
         content = b64decode(signature + "=" * (-len(signature) % 4), validate=True)
     except ValueError:
@@ -81,12 +82,12 @@ def breaks_off(signature: str) -> bool:
 
 
 def is_emptied(part: Part) -> bool:
-    """Signed, but without text: somebody took it out, or the model gave none."""
+    """Return True for signed reasoning without text: it was removed, or the model returned none."""
     return isinstance(part, Thinking) and bool(part.signature) and not part.content and not part.redacted
 
 
 def reasoning_message(messages: Iterable[Message]) -> Message | None:
-    """An AI message with just the first text of an AI message that carries reasoning, if there is one."""
+    """Return an AI message with the first AI text that has reasoning, and nothing else; None if there is no such text."""
     for message in messages:
         if message.role != AI:
             continue

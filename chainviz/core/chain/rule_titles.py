@@ -35,10 +35,10 @@ _FLAGS = {
 
 
 def rule_flag(rule: str) -> str:
-    """Return a few words for a rule, such as a row of the explorer has room for; a rule without its own shows its id."""
+    """Return a few words for a rule, short enough for a row of the explorer. The default is the rule's id."""
     return _FLAGS.get(rule, rule.replace("-", " "))
 
 
 def rule_title(rule: str) -> str:
-    """Return a sentence for a rule; a provider's rule shows its id."""
+    """Return the title of a rule. The default is the rule's id."""
     return RULE_TITLES.get(rule, rule.replace("-", " "))

@@ -1,8 +1,7 @@
-"""Find and replace halves of characters: JSON can spell one as an escape, UTF-8 cannot encode it, and APIs refuse the
-request.
+"""Find and replace lone surrogates. JSON can spell one as an escape, but UTF-8 cannot encode it, so APIs refuse the request.
 
-Bytes that are not UTF-8 are read as surrogates too (U+DC80 to U+DCFF); those do not come from the text of a program.
-Arguments are JSON in which a half may be an escape itself.
+Bytes that are not UTF-8 are also read as surrogates (U+DC80 to U+DCFF); these are left alone.
+A call's arguments are JSON, so a surrogate in them may itself be an escape.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _ESCAPED = re.compile(
     r"(?<!\\)((?:\\\\)*)"
     r"(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-"""Backslashes that are pairs, then a whole character in two escapes or half of one in one escape."""
+"""An even number of backslashes, then a character in two escapes or a lone surrogate in one."""
 REPLACEMENT = "\ufffd"
 
 
@@ -27,19 +26,18 @@ def has_lone_surrogate(part: Part) -> bool:
 
 
 def has_escaped_surrogate(part: Part) -> bool:
-    """Whether half of a character is an escape in the JSON of a call's arguments: APIs that take them as text do not see it."""
+    """Return True if a call's arguments contain the escape of a lone surrogate. APIs that take arguments as text do not notice it."""
     return isinstance(part, ToolCall) and _without_escaped(part) != part.arguments
 
 
 def without_surrogates(part: Part) -> Part:
-    """The part with U+FFFD in the place of each half, as most programs write it."""
+    """Return the part with U+FFFD in place of each lone surrogate."""
     text = _HALF.sub(REPLACEMENT, _text_of(part))
     match part:
         case Text():
             return replace(part, text=text)
         case ToolCall():
-            whole = replace(part, arguments=text)
-            return replace(whole, arguments=_without_escaped(whole))
+            return replace(part, arguments=_without_escaped(replace(part, arguments=text)))
         case ToolResult() | Thinking():
             return replace(part, content=text) if text != part.content else part
     return part
@@ -49,11 +47,11 @@ def _without_escaped(call: ToolCall) -> str:
     text = call.arguments
     if call.type == FREE_FORM or "\\u" not in text:
         return text
-    return _ESCAPED.sub(lambda found: found[1] + (found[2] or "\\ufffd"), text)
+    return _ESCAPED.sub(lambda match: match[1] + (match[2] or "\\ufffd"), text)
 
 
 def _text_of(part: Part) -> str:
-    """Return the text in which to look for halves. Signed reasoning is skipped, since nobody may change it."""
+    """Return the text to search for lone surrogates; "" for signed reasoning, which must not change."""
     match part:
         case Text(text=text):
             return text

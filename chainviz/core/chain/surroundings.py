@@ -1,5 +1,5 @@
-"""The content of a document beside the messages of a chain: members around the list, a slot, lines that are not
-messages, and content that was not read."""
+"""The content of a document beside the messages of a chain: the fields around the message list, a top-level system prompt, lines
+that are not messages, and content that was not read."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.errors import Refused
 
-# A chain is not fully read when its document has content that no message shows although its format does not know it.
+# A chain is not fully read if its document has content that its format does not know and that no message shows.
 
 
 UnreadKind = Literal["record", "role", "part", "field", "instructions", "tools", "definitions", "stream", "list"]
-"""A record without a message, a message with an unknown role, a part of an unknown type, texts in an unknown field of a record,
-and instructions, tool calls, tool definitions, a recorded stream or more messages in a field that the format does not read."""
+"""In order: a record without a message, a message with an unknown role, a part of an unknown type and a text in an unknown field;
+then a field with instructions, tool calls, tool definitions, a recorded stream or more messages that the format does not read."""
 IN_MESSAGES: frozenset[UnreadKind] = frozenset(("role", "part", "field", "tools"))
-"""The kinds of content that lies in messages; the others lie between them."""
+"""The kinds of unread content inside messages; the other kinds are between messages."""
 MOST_PLACES = 5
-"""Places that are kept of each name."""
+"""The number of places kept for each name."""
 MOST_NAMES = 50
-"""Different names that are kept of a chain."""
+"""The number of names kept for a chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +30,25 @@ class UnreadPlace:
     """The position of a record in its document."""
 
     index: int
-    """The place of the record among the lines, or the elements of the list, from 0; -1 for what lies beside the list."""
+    """The index of the record among the lines or list elements; -1 for content beside the list."""
     line: int = 0
-    """The line in the file, from 1, where each record has a line of its own; else 0."""
+    """The line in the file, from 1, if each record has its own line; otherwise 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Everything of one kind and name that was not read."""
+    """All unread content of one kind and name."""
 
     kind: UnreadKind
     name: str
-    """The type of the record or part, the role, or the name of the field; "" for a record that has no type."""
+    """The type of the record or part, the role, or the name of the field; "" for a record without a type."""
     count: int
     places: tuple[UnreadPlace, ...] = ()
-    """The first few."""
+    """The first places, at most MOST_PLACES."""
 
 
 def unread_rows(unread: Sequence[Unread]) -> list[list[Any]]:
-    """Returns plain lists for a store; `unread_from` reads them."""
+    """Return the unread content as plain lists for the store. `unread_from` reads them back."""
     return [[each.kind, each.name, each.count, [[place.index, place.line] for place in each.places]] for each in unread]
 
 
@@ -68,7 +68,7 @@ LONGEST_NAME = 60
 
 
 def still_unread(unread: Sequence[Unread], roles: Callable[[], Container[str]]) -> tuple[Unread, ...]:
-    """Return what is still unread after a change. An unknown role counts only while a message has it; `roles` returns the roles."""
+    """Return the content that is still unread after a change. An unknown role counts only if `roles()` still contains it."""
     known = roles() if any(each.kind == "role" for each in unread) else ()
     return tuple(each for each in unread if each.kind != "role" or each.name in known)
 
@@ -102,8 +102,7 @@ def _where(unread: Unread) -> str:
 
 
 def refuse_unread(unread: Sequence[Unread]) -> None:
-    """Raise Refused, with the content that was not read, unless `unread` is empty: a repair could lose what was not
-    understood."""
+    """Raise Refused with the content that was not read, if there is any: a repair could lose it."""
     if unread:
         first = describe_unread(unread[0])
         more = f" {len(unread) - 1:,} more kinds of content were not read." if len(unread) > 1 else ""
@@ -111,50 +110,49 @@ def refuse_unread(unread: Sequence[Unread]) -> None:
 
 
 UNREAD = "not-fully-read"
-"""The rule of what was not read."""
+"""The rule that reports unread content."""
 
 
 def unread_problems(unread: Sequence[Unread]) -> Iterator[Problem]:
-    """Yields a problem for each kind of content that was not read."""
+    """Yield a problem for each kind and name of unread content."""
     for each in unread:
         yield Problem(UNREAD, "unchecked", Path(1), 0, None, describe_unread(each))
 
 
 Rewrite = Callable[[str], str]
-"""Takes a text of the document and returns it rewritten. A text never begins or ends inside a JSON string."""
+"""A function that rewrites one text of a document. The text never begins or ends inside a JSON string."""
 
 
 class Surroundings(Protocol):
     @property
     def is_single(self) -> bool:
-        """Whether the document is one message in place of a list, such as a provider's response."""
+        """Whether the document is a single message instead of a list, such as a provider's response."""
 
     @property
     def ends_single(self) -> bool:
-        """Whether the last message of the document is in no list: none can be added after it."""
+        """Whether the last message of the document is outside any list, so that no message can be added after it."""
 
     def holders(self) -> Iterator[dict[str, Any]]:
-        """The objects around the list of messages, the nearest first, without the messages; nothing for lines."""
+        """Yield the objects around the message list, innermost first, without the messages. JSON Lines have none."""
 
     @property
     def unread(self) -> Sequence[Unread]:
-        """Content of the document that no message shows although its format does not know it. Empty if the chain is
-        fully read."""
+        """Content that the format does not know and that no message shows. Empty if the chain is fully read."""
 
     def texts(self) -> Sequence[str]:
-        """Return the texts of the document in order, in the spelling of the source, and those of its file that are
-        written with it."""
+        """Return the texts of the document in order, spelled as in the source, with the other texts of its file that are written
+        with it."""
 
     def document_texts(self) -> Sequence[str]:
-        """Texts of the document without those of other documents in the same file."""
+        """Return the texts of the document, without the texts of other documents in the same file."""
 
     def rewritten(self, rewrite: Rewrite) -> Surroundings | None:
-        """Returns the surroundings with every text rewritten, or None where `rewrite` changes nothing. Each text is
-        rewritten alone: what spans two of them is not seen as one."""
+        """Return the surroundings with every text rewritten, or None if `rewrite` changes nothing. Each text is rewritten on
+        its own, so content that spans two texts is not recognized."""
 
 
 class NoSurroundings:
-    """The surroundings of messages that no document contains: no texts, and nothing unread."""
+    """The surroundings of messages without a document: no texts, nothing unread."""
 
     is_single = ends_single = False
     unread: Sequence[Unread] = ()

@@ -1,7 +1,7 @@
-"""Tool-call id templates such as `call_{r:24:x}` (seed 0): read, check, generate, and give a chain new ids.
+"""Templates of tool-call ids, such as `call_{r:24:x}`: parse one, check ids against it, generate ids, and rename those of a chain.
 
-`{r:N:C}` is N random characters of charset C, `{f}` the function's name, everything else is literal. Knows shapes only:
-what it gives back are renamings by place, for calls and their results alike.
+`{r:N:C}` is N random characters of charset C, `{f}` is the function's name, and everything else is literal. Renaming needs only
+shapes: it returns the new id of each call and result by index.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CHARSETS: dict[str, tuple[str, str]] = {
     "H": (_DIGITS + "ABCDEF", "[0-9A-F]"), "HEX": (_DIGITS + "ABCDEF", "[0-9A-F]"),
     "b": (_DIGITS + _UPPER + _LOWER, "[0-9A-Za-z]"), "base62": (_DIGITS + _UPPER + _LOWER, "[0-9A-Za-z]"),
 }  # fmt: skip
-"""Characters of each charset and how an error names them. x is alphanumeric, not hexadecimal."""
+"""The characters of each charset, and their name in errors. x is alphanumeric, not hexadecimal."""
 
 _TOKEN = re.compile(r"\{r:([0-9]+):(" + "|".join(sorted(CHARSETS, key=len, reverse=True)) + r")\}|\{f\}")
 _NEARLY = re.compile(r"\{\s*[rR]\s*:[^{}]*\}|\{\s*[fF]\s*\}")
@@ -61,7 +61,7 @@ Token = Literal | Random | FunctionName
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The reason why an id does not follow a template; `position` is the first wrong byte, -1 if the length is wrong."""
+    """The reason why an id does not follow a template. `position` is the first wrong byte, or -1 if the length is wrong."""
 
     position: int
     expected: str
@@ -112,7 +112,7 @@ def _spell(token: Token, source: random.Random, name: str) -> str:
 
 
 def _expected_bytes(tokens: Iterable[Token], name: str) -> Iterator[tuple[bytes, str]]:
-    """Yield for each byte of a valid id the allowed bytes, and words for them."""
+    """Yield the allowed bytes, and their name in errors, for each byte of a valid id."""
     for token in tokens:
         if isinstance(token, Random):
             characters, shown = CHARSETS[token.charset]
@@ -124,9 +124,9 @@ def _expected_bytes(tokens: Iterable[Token], name: str) -> Iterator[tuple[bytes,
 
 
 def parse_template(text: str, *, least: int = 1, lenient: bool = False) -> Template:
-    """Read a template; OptionsError where a count is out of range or a placeholder is misspelt.
+    """Parse a template. Raises OptionsError if a count is out of range or a placeholder is misspelt.
 
-    `lenient` takes misspelt placeholders as literals and `least=0` allows empty ones, as the reference does.
+    `lenient` reads misspelt placeholders as literals, and `least=0` allows empty ones; PentAGI does both.
     """
     tokens: list[Token] = []
     place = 0
@@ -162,7 +162,7 @@ def _count(digits: str, least: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """Part `part` of message `message` (index in the flat list) has the id `old` and gets `new`."""
+    """A new id for one call or result: part `part` of message `message` (index in the flat list)."""
 
     message: int
     part: int
@@ -173,10 +173,10 @@ class Renaming:
 def renamings(
     tree: ChainAST[M], template: Template, source: random.Random, *, unique: bool = False
 ) -> Iterator[Renaming]:
-    """New ids for calls whose id does not follow the template or repeats inside its pair (`unique`: inside the chain).
+    """Yield new ids for calls whose id does not follow the template, or repeats within its pair (with `unique`: within the chain).
 
-    Results follow their call by position, so ids that repeat across a chain never cross over. New ids avoid all ids
-    of the chain; a template too small for that repeats them across pairs, and is refused where one pair needs more.
+    Results are renamed with their call by position, so a repeated id never moves a result to another call. New ids avoid all ids
+    of the chain. A template with too few ids repeats them across pairs. Raises Refused if it has too few for one pair.
     """
     everywhere = {call.id for _, pair in tree.pairs() if pair.ai is not None for call in pair.ai.calls}
     taken: set[str] = set()
@@ -196,7 +196,8 @@ def renamings(
 def _pair_ids(
     pair: BodyPair[M], template: Template, source: random.Random, taken: set[str], everywhere: set[str]
 ) -> list[tuple[CallRef, tuple[int, CallRef] | None, str]]:
-    """Return the pair's calls that need a new id, each with its result and that id; adds to `taken` and `everywhere`."""
+    """Return the calls of a pair that need a new id, each with its result and the new id. Adds the ids to `taken` and
+    `everywhere`."""
     if pair.ai is None or not pair.ai.calls:
         return []
     waiting = []
@@ -215,7 +216,7 @@ def _pair_ids(
 
 
 def _fresh(template: Template, source: random.Random, name: str, forbidden: set[str], avoided: set[str]) -> str:
-    """An id that is neither forbidden nor, while the template has room for that, avoided."""
+    """Return an id that is not in `forbidden` and, as long as the template has one, not in `avoided`."""
     if template.capacity(name) <= 2 * (len(forbidden) + len(avoided)):
         return _fresh_of_few(template, source, name, forbidden, avoided)
     while True:

@@ -1,8 +1,8 @@
-"""ChainAST: chain > sections > header and body pairs (seed 0), made from a flat list of messages.
+"""ChainAST, the tree of a chain: sections, each with a header and body pairs, parsed from a flat list of messages.
 
 `parse` is total: every list has a tree, and `flatten(parse(messages))` is the same list. A system or human message after a
-body opens a section, an AI message opens a pair, and everything else joins the open pair, or a pair without AI message.
-Calls and results are matched by id inside a pair, as the reference counts them.
+body opens a section, an AI message opens a pair, and every other message joins the open pair, or a pair without an AI message.
+Calls and results are matched by id within their pair.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from chainviz.core.errors import PathError
 
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
-    """Ids of one pair by state, sorted."""
+    """The call ids of one pair, sorted, by state: without a result, a result without a call, or answered."""
 
     pending: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class ToolCalls:
 
 
 def match_calls(calls: Iterable[CallRef], results: Iterable[CallRef]) -> ToolCalls:
-    """Calls sharing one id count once; the second result of an id is unmatched."""
+    """Sort the ids of a pair by state. Calls that share an id count once; a second result with the same id is unmatched."""
     open_ids = {call.id for call in calls}
     completed: set[str] = set()
     unmatched: set[str] = set()
@@ -55,7 +55,7 @@ class PairType(StrEnum):
 
 @dataclass(frozen=True)
 class BodyPair(Generic[M_co]):
-    """An AI message and what follows it. `ai` is None where messages that need one lack it."""
+    """An AI message and the messages that follow it. `ai` is None for messages without an AI message before them."""
 
     ai: M_co | None
     rest: tuple[M_co, ...] = ()
@@ -91,7 +91,7 @@ class BodyPair(Generic[M_co]):
 
     @property
     def is_valid(self) -> bool:
-        """Seed 0, Body Pair Validation."""
+        """Return True if every call has a result and every result a call. A completion has no results, a summary has one."""
         if self.is_plain or self.ai is None:
             return self.is_plain
         if self.type is PairType.COMPLETION:
@@ -154,7 +154,7 @@ def flatten(tree: ChainAST[M_co]) -> Iterator[M_co]:
 
 
 def span(tree: ChainAST[M_co], path: Path) -> range:
-    """The places in the flat list of the messages under `path`; PathError where the tree has no such node."""
+    """Return the indexes of the messages under `path` in the flat list. Raises PathError if the tree has no such node."""
     start = 0
     if path.section > len(tree.sections):
         raise PathError(f"{path} is not in this chain: it has {len(tree.sections)} sections.")
@@ -185,9 +185,9 @@ def _message_span(path: Path, start: int, count: int, place: int | None) -> rang
 
 
 def match_results(pair: BodyPair[M_co]) -> list[tuple[CallRef, tuple[int, CallRef] | None]]:
-    """Pair each call with its result: the one with the same id, in order of appearance (ids repeat in real
-    transcripts).
-    Each call comes with `(index in rest, result)` or None; results of no call are left out.
+    """Match each call of a pair with its result: `(call, (index in rest, result))`, or `(call, None)` if it has none.
+
+    Ids repeat in real transcripts, so equal ids match in order of appearance. Results without a call are left out.
     """
     waiting: dict[str, deque[tuple[int, CallRef]]] = {}
     for i, message in enumerate(pair.rest):
@@ -240,7 +240,7 @@ def parse(messages: Iterable[M]) -> ChainAST[M]:
 
 
 def message_paths(tree: ChainAST[M]) -> Iterator[Path]:
-    """The path of each message, in the order of `flatten`."""
+    """Yield the path of each message, in the order of `flatten`."""
     for s, section in enumerate(tree.sections, 1):
         yield from section_paths(section, s)
 
