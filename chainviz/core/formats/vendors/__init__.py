@@ -1,7 +1,7 @@
-"""The APIs of vendors: how their messages are read and written, what each API refuses and in which words.
+"""The APIs of vendors: how their messages are read and written, and which requests each API refuses with which errors.
 
-A vendor is a file or a folder: its formats, its streams, its rules, and the JSON that its API takes (`wire`). This module lists the
-providers. Vendors do not import one another; `openai_form` is the form of messages that several of them share.
+Each vendor is a file or folder with its formats, streams, rules and the JSON of its requests (`wire`). This module lists the
+providers. Vendors do not import one another; several share the messages in `openai_form`.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ WORDINGS: tuple[Wording, ...] = (
     *mistral.ERRORS,
     *ollama.ERRORS,
 )
-"""Wordings of errors beside those that the rules quote, of all vendors; the likeliest meaning of an ambiguous one comes first."""
+"""Error messages of all vendors that no rule quotes. The likeliest meaning of an ambiguous one comes first."""
 
 
 def verdicts(tree: ChainAST[Message], format: str = "") -> dict[str, Verdict]:
-    """Provider name to its verdict on a chain that is written in this format."""
+    """Return the verdict of each provider, by name, on a chain in this format."""
     found: dict[str, list[Problem]] = {provider.name: [] for provider in PROVIDERS}
     for provider, problem in check_all(PROVIDERS, tree, format):
         found[provider.name].append(problem)
@@ -57,7 +57,7 @@ def verdicts(tree: ChainAST[Message], format: str = "") -> dict[str, Verdict]:
 
 
 def get_provider(name: str) -> Provider:
-    """Return the provider of this name, with - or _. Raises OptionsError, with the known names, if there is none."""
+    """Return a provider by its name, spelled with - or _. Raises OptionsError for an unknown name."""
     for provider in PROVIDERS:
         if provider.name.replace("-", "_") == name.replace("-", "_"):
             return provider

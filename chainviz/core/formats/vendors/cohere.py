@@ -29,11 +29,11 @@ from chainviz.core.formats.vendors.openai_form.request import OpenAILikeForm
 from chainviz.core.formats.vendors.openai_form.write import Accent
 
 _OWN = ("strict_tools", "safety_mode", "citation_options")
-"""Members of requests that only this API has."""
+"""Request members that only this API has."""
 
 
 class CohereForm(OpenAILikeForm):
-    """cohere-python, V2Client.chat."""
+    """Requests of Cohere chat, version 2 (cohere-python, V2Client.chat)."""
 
     family = "cohere"
     numbers = {
@@ -55,7 +55,7 @@ class CohereForm(OpenAILikeForm):
         return members.read(("thinking",), dict, "reasoning", _reasoning)
 
     def write_tools(self, new: NewRequest, tools: Sequence[Tool]) -> None:
-        """Write the tools of a request, which are strict all or none."""
+        """Write the tools of a request. Either all of them are strict or none is."""
         super().write_tools(new, tools)
         strict = [tool for tool in tools if tool.strict]
         if len(strict) == len(tools):
@@ -75,7 +75,7 @@ class CohereForm(OpenAILikeForm):
             new.leave_out("parallel_calls")
 
     def write_response_format(self, new: NewRequest, format: ResponseFormat) -> None:
-        """A request with tools answers in no JSON."""
+        """Write the response format. The API refuses JSON answers in a request with tools."""
         if new.settings.tools:
             new.leave_out("response_format")
             return
@@ -98,7 +98,7 @@ def _reasoning(value: dict[str, Any]) -> Reasoning | None:
 
 
 class Cohere(ChatFormat):
-    """Cohere chat (version 2): OpenAI's messages with a plan beside the calls and documents as results."""
+    """Cohere chat, version 2: OpenAI's messages, with a plan beside the calls, and documents as results."""
 
     name = "cohere"
     label = "Cohere chat"
@@ -132,8 +132,8 @@ _QUESTION = TextMember("message", ("chat_history",))
 
 
 class CohereV1(ReadOnly):
-    """Cohere chat, version 1: `chat_history` with roles in capitals, the last question as `message`, `preamble` as the system
-    text. Results of tools name the call they answer by its name and parameters; there are no ids.
+    """Cohere chat, version 1. `chat_history` has roles in capitals, `message` is the last question, and `preamble` is the system
+    prompt. Tool results identify their call by name and parameters, because calls have no ids.
     """
 
     name = "cohere_v1"

@@ -1,7 +1,7 @@
-"""DeepSeek chat: OpenAI's form with reasoning_content. What must happen to reasoning has changed, so there are two profiles.
+"""DeepSeek chat: OpenAI's messages with reasoning_content. The rules for reasoning have changed, so there are two profiles.
 
-V4 wants the reasoning_content of every message that calls tools back in its thinking mode, which is the default; that of other
-messages is ignored. The Responses endpoint is in openai_responses.py.
+In its thinking mode, the default, V4 requires the reasoning_content of every message that calls tools and ignores that of other
+messages. DeepSeek's Responses endpoint is in openai/responses_rules.py.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ CALL_IDS = CallIds("call_{r:2:d}_{r:24:b}")
 
 
 def _reasoning(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
-    """Reasoning that is missing beside a call. An empty one counts: the API itself answers with it."""
+    """Find calls without reasoning. Empty reasoning is enough, because the API itself returns it."""
     request = excerpt.request
     if request.thinking == "disabled" or _NEVER_THINKS.search(request.model):
         return
@@ -198,4 +198,4 @@ ERRORS = (
     Wording("reasoning_content {text} must be passed back", ("deepseek-v3.2", "deepseek"), ("reasoning-missing",)),
     Wording("missing reasoning_content", ("deepseek-v3.2", "deepseek"), ("reasoning-missing",)),
 )  # fmt: skip
-"""Wordings of other versions, places and gateways of the API, seen in public issues."""
+"""Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -1,7 +1,7 @@
-"""Mistral chat: OpenAI's messages whose reasoning is a list of chunks inside the content, and the rules of the API (2026-09).
+"""Mistral chat: OpenAI's messages, with reasoning as a list of chunks inside the content, and the rules of the API (2026-09).
 
-It wants as many results as calls, no system message after an answer, and a form of ids by tokenizer: V3 to V11 want nine
-letters and digits; V13 and later take any id but an empty one and "null" (mistral-common).
+The API requires as many results as calls, and no system message after an answer. Valid call ids depend on the tokenizer: V3 to V11
+require nine letters and digits; V13 and later accept any id except an empty one and "null" (mistral-common).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, W
 
 _MODELS = ("mistral", "magistral", "codestral", "ministral", "devstral", "pixtral", "voxtral", "open-mi")
 _OWN = ("random_seed", "safe_prompt", "prompt_mode")
-"""Members of requests that only this API has."""
+"""Request members that only this API has."""
 _CHUNKS = ("document_url", "reference")
 
 
 class MistralForm(OpenAILikeForm):
-    """mistralai, models/chatcompletionrequest.py."""
+    """Requests of Mistral chat (mistralai, models/chatcompletionrequest.py)."""
 
     family = "mistral"
     numbers = {
@@ -66,7 +66,7 @@ class Mistral(ChatFormat):
 
 
 def _rate(value: dict[str, Any], *, is_request: bool) -> float:
-    """A call without a type is written by Mistral's clients, and by others too."""
+    """Return the confidence in one message or document. Mistral's clients write calls without a type, but others do too."""
     content = value.get("content")
     blocks = [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
     if any(item.get("type") in _CHUNKS or isinstance(item.get("thinking"), list) for item in blocks):
@@ -150,7 +150,7 @@ LAST_ROLE = mistral_rule(
 
 
 def _mid_system(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """A system message may follow the user's."""
+    """Choose the rule for a late system message. It may follow a user message."""
     return MID_SYSTEM if excerpt.roles_around(problem.message)[0] in (AI, TOOL) else None
 
 
@@ -197,7 +197,7 @@ FORM = ChatForm(
 
 
 def _is_prefix(message: Message) -> bool:
-    """Whether the model is to continue this answer."""
+    """Return True if a message is the beginning of an answer that the model must continue."""
     return any('"prefix"' in part.text and parse(part.text).get("prefix") is True for part in message.source)
 
 
@@ -237,4 +237,4 @@ ERRORS = (
     Wording("Unexpected role system", ("mistral", "anthropic"), ("system-in-messages",)),
     Wording("Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of", ("mistral",), ("call-id-form",)),
 )  # fmt: skip
-"""Wordings of other versions, places and gateways of the API, seen in public issues."""
+"""Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -1,8 +1,9 @@
-"""Anthropic's content blocks: read as parts, and written leaf by leaf into the source text.
+"""Read Anthropic's content blocks as parts, and write changed values into the source text.
 
-`at` is where in the unit the content lies: a text, or a list of blocks. A user's run of tool results is one tool message, and
-its other blocks are a human message. Where a part has no place, the nearest form is written: a result's tool name is left out;
-invalid JSON arguments become {"_raw": …}; reasoning of a text or a call becomes a thinking block before it.
+`at` is the place of the content in the unit; the content is a text or a list of blocks. Consecutive tool results of a user
+message become one tool message, its other blocks a human message. A part without a place takes the nearest form: the tool
+name of a result is left out; invalid JSON arguments become {"_raw": …}; reasoning of a text or call becomes a thinking block
+before it.
 """
 
 from __future__ import annotations
@@ -50,13 +51,13 @@ OWN_KINDS = frozenset(
      "text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_result", "advisor_tool_result",
      "compaction", "fallback", "tool_addition", "tool_removal")
 )  # fmt: skip
-"""Types of the API's blocks that are opaque parts."""
+"""Types of the API's own blocks, which are read as opaque parts."""
 ROLES: dict[str, Role] = {"user": HUMAN, "assistant": AI, "system": SYSTEM}
 WORDS: dict[Role, str] = {HUMAN: "user", TOOL: "user", AI: "assistant", SYSTEM: "system"}
 
 
 def role_runs(word: str, content: Any) -> list[Run]:
-    """Return the messages of a unit: role, and its blocks if there is more than one."""
+    """Return the messages of a unit: for each its role, and its blocks if there are several messages."""
     role = ROLES.get(word, word)
     return user_runs(content, is_result) if role == HUMAN else [(role, None)]
 
@@ -66,16 +67,16 @@ def is_result(item: Any) -> bool:
 
 
 class ResultForm:
-    """The form in which a result block stores its content; programs that store Anthropic's blocks have forms of their own."""
+    """How a result block stores its content. Programs that store Anthropic's blocks may do it differently."""
 
     id_key = "tool_use_id"
     name_key = ""
-    """The member that repeats the tool's name; "" where none does."""
+    """The member that repeats the tool's name; "" if there is none."""
     error_at: Pointer = ("is_error",)
     error_words = ("false", "true")
-    """JSON text of a result that is no error, and of one that is."""
+    """JSON text of the value at `error_at` for a success and for an error."""
     marks_success = False
-    """A result that is no error says so."""
+    """A successful result has the value at `error_at` too."""
 
     def content_at(self, item: dict[str, Any]) -> Pointer:
         return ("content",)
@@ -122,7 +123,7 @@ def _part(item: Any, text: str, place: Pointer, role: Role, origin: int) -> Part
 
 
 def read_media(item: dict[str, Any], origin: int = -1) -> Image | Binary | None:
-    """Read an image, or a document that carries its bytes; None for one that is only referred to."""
+    """Return an image, or a document with its bytes; None for a document that is only referred to."""
     source = item.get("source")
     if type(source) is not dict:
         return None
@@ -136,25 +137,25 @@ def read_media(item: dict[str, Any], origin: int = -1) -> Image | Binary | None:
 
 
 def read_element(item: dict[str, Any]) -> str | Image | Binary | None:
-    """An element of a result's list."""
+    """Return an element of a result's list as text or media; None for any other element."""
     if item.get("type") == "text" and type(item.get("text")) is str:
         return str(item["text"])
     return read_media(item) if item.get("type") == "image" else None
 
 
 def new_content(parts: Sequence[Part], speller: Speller, form: ResultForm = RESULT_FORM) -> str:
-    """The blocks of a new message; the API wants results before any text."""
+    """Return the content of a new message. Results come first, because the API requires it."""
     ordered = sorted(parts, key=lambda part: not isinstance(part, ToolResult))
     return speller.list([block for part in ordered for block in new_blocks(part, speller, form)])
 
 
 def new_blocks(part: Part, speller: Speller, form: ResultForm = RESULT_FORM) -> list[str]:
-    """Return the blocks of a new part; empty if it has no place here."""
+    """Return the blocks of a new part; none if the format has no place for it."""
     before: list[str] = []
     if isinstance(part, Text | ToolCall) and part.reasoning is not None and not part.reasoning.is_empty:
         before = [_thinking(part.reasoning, speller)]
         if isinstance(part, Text) and not part.text.strip():
-            return before  # the API refuses empty texts
+            return before  # because the API refuses empty texts
     made = _new_block(part, speller, form)
     return before if made is None else [*before, made]
 
@@ -213,7 +214,7 @@ _ELEMENTS = ResultElements(
 
 
 def patched_content(raw: str, change: Change, speller: Speller, form: ResultForm = RESULT_FORM) -> str:
-    """The content's text with its change; only own blocks stay in it."""
+    """Return the text of the content after a change, with the message's own blocks only."""
     new = change.new
     if not raw.startswith("["):
         if len(new) == 1 and isinstance(new[0], Text) and new[0].reasoning is None:
@@ -229,7 +230,7 @@ def patched_content(raw: str, change: Change, speller: Speller, form: ResultForm
 
 
 def changed_block(raw: str, old: Part, new: Part, speller: Speller) -> str | None:
-    """The block with only its differing leaves replaced; None where nothing of the old block is kept."""
+    """Return the block with its changed values replaced; None if nothing of the old block can be kept."""
     block = json_edit.load_object(raw) if raw.startswith("{") else Object("", "")
     if isinstance(new, Text):
         block.set("text", speller.quote(new.text))

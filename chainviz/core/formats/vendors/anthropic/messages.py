@@ -51,7 +51,7 @@ _BLOCKS = Blocks(("content",), read_blocks, patched_content)
 
 
 class AnthropicBlocksFormat(BlockFormat):
-    """Messages made of Anthropic's blocks, as Anthropic's API and the programs that keep its messages write them."""
+    """The base of formats whose messages contain Anthropic's blocks: the API and programs that store its messages."""
 
     template = '{"messages": [\n]}\n'
     form: ResultForm = RESULT_FORM
@@ -81,7 +81,7 @@ class AnthropicBlocksFormat(BlockFormat):
                 yield unit
 
     def runs(self, word: str, content: Any) -> list[Run]:
-        """The messages that a unit with this role feeds."""
+        """Return the messages of a unit with this role."""
         return role_runs(word, content)
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
@@ -107,7 +107,7 @@ class AnthropicBlocksFormat(BlockFormat):
 
 
 def _label(parts: Iterable[Part]) -> str:
-    """Return the label of a message with a compaction block, which replaces all before it; "" for every other message."""
+    """Return the label of a message with a compaction block, which replaces all messages before it; "" for any other message."""
     return COMPACT_SUMMARY if any(isinstance(part, Opaque) and part.kind == "compaction" for part in parts) else ""
 
 
@@ -127,15 +127,15 @@ _AGAINST = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", 
 
 
 MAX_TOKENS = 4_096
-"""What every model of Anthropic's takes as max_tokens."""
+"""A max_tokens that every model of Anthropic accepts."""
 LEAST_BUDGET = 1_024
-"""The least number of tokens to think with."""
+"""The smallest thinking budget, in tokens."""
 _MODES = {"auto": "auto", "none": "none", "required": "any"}
 _CHOICES = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "any": ToolChoice("required")}
 
 
 class AnthropicForm(RequestForm):
-    """anthropic-sdk-python, types/message_create_params.py."""
+    """Requests of Anthropic Messages (anthropic-sdk-python, types/message_create_params.py)."""
 
     family = "anthropic"
     numbers = {
@@ -192,8 +192,8 @@ class AnthropicForm(RequestForm):
             new.put(("output_config", "format"), {"type": "json_schema", "schema": format.schema})
 
     def write_reasoning(self, new: NewRequest, reasoning: Reasoning) -> None:
-        """A model that must call a tool cannot think. A budget is below max_tokens; a model that thinks has a fixed temperature
-        and no top_k."""
+        """Write the reasoning settings. A model that must call a tool cannot think; the budget must be below max_tokens; and thinking
+        fixes the temperature and forbids top_k."""
         choice = new.settings.tool_choice
         if choice and choice.mode == "required" and new.settings.tools:
             new.leave_out("reasoning")
@@ -273,7 +273,7 @@ class Anthropic(AnthropicBlocksFormat):
             if value.get("type") == "message" and "stop_reason" in value:
                 score = 0.97
             if "ts" in value and blocks:
-                score = max(score, 0.7)  # Cline and Roo, whatever API they talk to
+                score = max(score, 0.7)  # Cline and Roo write this with every API
         return max(score, _rate_envelope(sample.beside)) if score or not sample.values else 0.0
 
 
@@ -329,7 +329,7 @@ def _join(chunks: Sequence[Chunk]) -> Joined:
 
 
 def _add_delta(block: Chunk, delta: Chunk) -> str:
-    """Return the piece of a call's input in the delta; anything else is added to the block."""
+    """Return the piece of a call's input in a delta; "" after adding any other delta to the block."""
     kind = string_of(delta, "type")
     if kind in _DELTAS:
         append_text(block, _DELTAS[kind], delta.get(_DELTAS[kind]))

@@ -1,4 +1,4 @@
-"""Anthropic Messages (2026-09): all results in the next user turn, ids unique in the request, no empty text, signed thinking."""
+"""Rules of Anthropic Messages (2026-09): results in the next user turn, unique ids, no empty text, signed thinking."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ TWICE = claude_rule(
     ("rename-calls",),
 )
 REUSED = replace(TWICE, severity="warning")
-"""A recorded request with one id in two turns was taken."""
+"""A warning, because a recorded request with the same id in two turns was accepted."""
 ROLE = claude_rule("role-unknown", "error", 'messages: Unexpected role. Allowed roles are "user" or "assistant"', REFERENCE)
 FIRST_ROLE = claude_rule(
     "first-role", "warning", 'messages: first message must use the "user" role', REFERENCE, ("insert-opening",)
@@ -79,7 +79,7 @@ BLANK_TEXT = claude_rule(
     "github.com/anthropics/claude-code/issues/23440", ("drop-empty",),
 )  # fmt: skip
 BLANK_BESIDE = replace(BLANK_TEXT, severity="warning", checked=CHECKED, note="accepted beside a tool call by some models")
-"""Claude Haiku 4.5 took a request with one (recorded by simonw/llm-anthropic)."""
+"""A warning, because Claude Haiku 4.5 accepted such a request (recorded by simonw/llm-anthropic)."""
 EMPTY = claude_rule(
     "content-missing", "error",
     "all messages must have non-empty content except for the optional final assistant message", REFERENCE, ("drop-empty",),
@@ -195,18 +195,18 @@ NO_MESSAGES = claude_rule("messages-missing", "error", "messages: at least one m
 
 
 def _missing(excerpt: Excerpt, problem: Problem) -> Rule:
-    """An unanswered call in the message that ends the request is refused only once something follows it."""
+    """Choose the rule for a missing result. If the call is in the last message, the API refuses it only when a message follows."""
     return OPEN_END if problem.message == excerpt.end else MISSING
 
 
 def _empty(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """Only the assistant message that ends the request may be empty."""
+    """Choose the rule for an empty message. Only a final assistant message may be empty."""
     is_ai = excerpt.message(problem).role == AI
     return None if is_ai and problem.message == excerpt.end else EMPTY
 
 
 def _empty_text(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """An empty string is no block: it is the empty content that the same message may have."""
+    """Choose the rule for an empty text. An empty string as content is not a block and counts as empty content."""
     message = excerpt.message(problem)
     value = sent_value(message)
     is_string = len(message.parts) == 1 and (value is None or (isinstance(value, dict) and value.get("content") == ""))
@@ -214,31 +214,31 @@ def _empty_text(excerpt: Excerpt, problem: Problem) -> Rule | None:
 
 
 def _blank_text(excerpt: Excerpt, problem: Problem) -> Rule:
-    """Choose the rule for a blank text, which is accepted in an answer that has other text or calls."""
+    """Choose the rule for a blank text. Some models accept it in an answer with other text or calls."""
     message = excerpt.message(problem)
     is_beside = message.role == AI and not all(is_blank(part) or isinstance(part, Thinking) for part in message.parts)
     return BLANK_BESIDE if is_beside else BLANK_TEXT
 
 
 def _mid_system(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """Choose the rule for a system message; in the API's own form its place decides (anthropic_turns.py)."""
+    """Choose the rule for a late system message. In the API's own format, turn_rules.py checks its place instead."""
     message = excerpt.message(problem)
     is_listed = bool(message.source) and message.source[0].ordinal != SLOT
     return None if excerpt.format in FORMATS and is_listed else MAY_SYSTEM
 
 
 def _server_call(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """The turn may go on: in an assistant message, or behind the results of other tools."""
+    """Choose the rule for an open server call. Its turn may continue in the next assistant message or after other tools' results."""
     return SERVER_CALL if excerpt.roles_around(problem.message)[1] == HUMAN else None
 
 
 def _last_block(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """Assistant messages in a row are one turn to the API."""
+    """Choose the rule for thinking at the end of a message. The API joins consecutive assistant messages into one turn."""
     return None if excerpt.roles_around(problem.message)[1] == AI else LAST_BLOCK
 
 
 def _input_rule(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """pi and OpenClaw send a call as they keep it; other programs write {} for one without arguments."""
+    """Choose the rule for missing arguments. pi and OpenClaw send the stored call; other programs send {} instead."""
     return NO_INPUT if excerpt.format == "pi_session" else None
 
 
@@ -281,12 +281,13 @@ RULES: dict[str, Choice] = {
 LAST_TURN = SectionRule(
     NO_THINKING, Mark.NOT_FIRST, "calls tools without the thinking of its turn", where_thinking=True, at_end=True
 )
-"""The last tool turn lacks thinking although its section has some: it was probably cut out."""
+"""The last tool turn has no thinking although its section has some, which was probably removed."""
 LATE_RESULT = SectionRule(
     SERVER_RESULT, Mark.SERVER_LATE, "has a result of the API's own tool without its call before it", unless=Mark.SERVER_OPEN,
     of_part=True,
 )
-"""Behind the results of programmatic calls, the result of the code that made them follows; its call begins the turn."""
+"""A result of the API's own tool without its call. After the results of programmatic calls comes the result of the code that made
+them; its call is at the beginning of the turn."""
 FORMATS = frozenset((FORMAT, "goaitools_state_anthropic"))
 
 
@@ -384,4 +385,4 @@ ERRORS = (
     Wording("no low surrogate in string", ("anthropic",), ("text-surrogate",)),
     Wording("first message must use the user role", ("anthropic", "bedrock"), ("first-role",)),
 )  # fmt: skip
-"""Wordings of other versions, places and gateways of the API, seen in public issues."""
+"""Other wordings of the API's errors, from public issues about other versions and gateways."""

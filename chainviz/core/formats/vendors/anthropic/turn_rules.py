@@ -1,4 +1,4 @@
-"""Rules of Anthropic's API about neighbouring messages, and about what a request defines beside them."""
+"""Rules of Anthropic's API about the order of messages, and about tools that a request defines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chainviz.core.providers.server_blocks import is_programmatic, lone_calls
 
 Found = Iterator[tuple[Path, int, Broken]]
 FORMAT = "anthropic"
-"""The format of requests; what other formats store is not a request."""
+"""The format of requests. Chains in other formats are not checked by these rules."""
 CHECKED = "2026-11-27"
 SYSTEM_MESSAGES = "platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages"
 FROM_OPUS_4_8 = "up to Claude 4.7"
@@ -71,7 +71,7 @@ RULES = (
 
 
 def check_end(excerpt: Excerpt) -> Found:
-    """The last message: models from Claude 4.6 on do not continue it, older ones want it without white space at its end."""
+    """Check a final assistant message. Claude 4.6 and later do not continue it; older models refuse white space at its end."""
     path, index, message = excerpt.messages[-1]
     request = excerpt.request
     if message.role != AI or not message.parts or request.ends_with_answer or next(lone_calls(message), None):
@@ -87,11 +87,11 @@ def check_end(excerpt: Excerpt) -> Found:
 
 
 def check_neighbours(excerpt: Excerpt) -> Found:
-    """What a message of a request breaks by its place among the others, or by what the request defines."""
+    """Find the rules that a message breaks by its place in the request, or by tools that the request does not define."""
     for place, (path, index, message) in enumerate(excerpt.messages):
         if message.role == SYSTEM:
             rule = _system_rule(excerpt, index, message)
-            yield from ((path, index, (each, None, "is a system message")) for each in ([rule] if rule else ()))
+            yield from ((path, index, (broken, None, "is a system message")) for broken in ([rule] if rule else ()))
         elif message.role == TOOL:
             yield from _unknown_references(excerpt, path, index, message)
         elif message.role == AI:
@@ -100,7 +100,7 @@ def check_neighbours(excerpt: Excerpt) -> Found:
 
 
 def _system_rule(excerpt: Excerpt, index: int, message: Message) -> Rule | None:
-    """Choose the rule for a system message in the list; the value of `system` beside it is not one."""
+    """Choose the rule for a system message in the list. The `system` prompt beside the list is not checked."""
     if not message.source or message.source[0].ordinal == SLOT:
         return None
     if index == 0 and excerpt.format == FORMAT:
@@ -116,14 +116,14 @@ def _system_rule(excerpt: Excerpt, index: int, message: Message) -> Rule | None:
 
 
 def _ends_with_server_call(excerpt: Excerpt, index: int) -> bool:
-    """Whether the assistant message before this one ends with a tool of the API; one that is out of sight may."""
+    """Return True if the assistant message before this one ends with a server tool call, or is not in the excerpt."""
     place = index - excerpt.first_message
     parts = excerpt.messages[place - 1][2].parts if place else ()
     return not place or (bool(parts) and isinstance(parts[-1], Opaque))
 
 
 def _texts_beside(excerpt: Excerpt, place: int) -> Found:
-    """Find text of the user in the turn that answers programmatic calls, reported at the last result before it."""
+    """Find user text in the turn that answers programmatic calls. The problem is reported at the last result before the text."""
     if not is_programmatic(excerpt.messages[place][2]):
         return
     results = [each for each in _behind(excerpt, place) if each[2].role == TOOL]
@@ -139,7 +139,7 @@ def _texts_beside(excerpt: Excerpt, place: int) -> Found:
 
 
 def _behind(excerpt: Excerpt, place: int) -> Iterator[tuple[Path, int, Message]]:
-    """The tool messages right behind a message of the excerpt."""
+    """Yield the tool messages directly after a message of the excerpt."""
     for each in excerpt.messages[place + 1 :]:
         if each[2].role != TOOL:
             return
@@ -156,7 +156,7 @@ def _unknown_references(excerpt: Excerpt, path: Path, index: int, message: Messa
 
 
 def references_in(message: Message) -> Iterator[tuple[int, str]]:
-    """Tools that the results of a message refer to (`tool_reference`), each with the index of its part."""
+    """Yield the tools that results of a message refer to (`tool_reference`): the index of the part and the name of the tool."""
     if not any('"tool_reference"' in fragment.text for fragment in message.source):
         return
     part = 0
@@ -194,19 +194,19 @@ class ClaudeModel(NamedTuple):
 
     @property
     def takes_prefill(self) -> bool:
-        """Whether a request may end with the beginning of the answer: up to the models of version 4.5."""
+        """Whether a request may end with the beginning of the answer. Models up to version 4.5 accept it."""
         return self.version < (4, 6)
 
     @property
     def takes_system_messages(self) -> bool | None:
-        """Whether a request may have messages of the role system: from Opus 4.8 on. None: not known of this model."""
+        """Whether the message list may contain system messages. Opus 4.8 and later accept them; None if unknown."""
         if self.version < (4, 8):
             return False
         return True if self.family == "opus" else None
 
 
 def claude_model(name: str) -> ClaudeModel | None:
-    """The family and version of a model; None for the name of another model and for one without a version."""
+    """Return the family and version of a Claude model; None for any other model, or a name without a version."""
     new = _NEW.search(name.lower())
     if new is not None:
         return ClaudeModel(new[1], (int(new[2]), int(new[3] or 0)))

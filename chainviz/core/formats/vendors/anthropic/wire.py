@@ -1,4 +1,4 @@
-"""The JSON of Anthropic's messages (anthropic/types/*_param.py): which content, which blocks in whose messages, which members."""
+"""Check the JSON of Anthropic's messages (anthropic/types/*_param.py): content, blocks by role, and their members."""
 
 from __future__ import annotations
 
@@ -110,13 +110,13 @@ _OF_ASSISTANT = frozenset(
      "mcp_tool_listing", *_RESULTS)
 )  # fmt: skip
 _OF_USER = {"tool_result": USER_ONLY, "image": PICTURE_BY_ASSISTANT, "document": PICTURE_BY_ASSISTANT}
-"""The rule that a block breaks in a message of another role."""
+"""The rule that a block breaks in a message of another role than user."""
 BLOCKS = frozenset((*_FORMS, *_OF_ASSISTANT, "tool_addition", "tool_removal"))
 _FIELDS = frozenset(
     ("role", "content", "id", "type", "model", "stop_reason", "stop_sequence", "stop_details", "usage", "container",
      "context_management", "diagnostics", "input_transformations")
 )  # fmt: skip
-"""Of a message; those beyond role and content are of an answer, which is sent back without them."""
+"""The members of a message. Those other than role and content belong to an answer and are not sent back."""
 
 
 def check_wire(message: Message) -> Iterator[WireFault]:
@@ -126,7 +126,7 @@ def check_wire(message: Message) -> Iterator[WireFault]:
 
 
 def check_session(message: Message) -> Iterator[WireFault]:
-    """Check a message whose lines have it in parts under `message`; only role and content of that are sent."""
+    """Check a message of a session, whose lines contain it in pieces under `message`. Only its role and content are sent."""
     before = 0
     for fragment in message.source:
         line = value_of(fragment)

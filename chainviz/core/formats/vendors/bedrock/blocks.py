@@ -1,7 +1,8 @@
-"""Content blocks of Bedrock Converse, objects whose one key says what they are: read as parts, and written leaf by leaf.
+"""Read the content blocks of Bedrock Converse as parts, and write changed values into the source text. A block is an object whose
+only key is its kind.
 
-Where a part has no place, the nearest form is written: arguments that are not a JSON object become {"_raw": …}; reasoning of a
-text or a call becomes a block before it; a file is a document, whose name is made up.
+A part without a place takes the nearest form: arguments that are not a JSON object become {"_raw": …}; reasoning of a text or call
+becomes a block before it; a file becomes a document with a generated name.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ DOCUMENTS = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }  # fmt: skip
-"""Media types by the names that Bedrock gives to kinds of documents."""
+"""The media type of each of Bedrock's document formats."""
 
 
 def role_runs(word: str, content: Any) -> list[Run]:
-    """The messages a unit feeds: results are a tool message, everything beside them is the user's."""
+    """Return the messages of a unit: its results are a tool message, its other blocks a human message."""
     role = ROLES.get(word, word)
     return user_runs(content, _is_result) if role == HUMAN else [(role, None)]
 
@@ -100,7 +101,7 @@ def _part(item: Any, text: str, at: Pointer, role: Role, origin: int) -> Part:
 
 
 def read_media(item: dict[str, Any], origin: int = -1) -> Image | Binary | None:
-    """Read an image, or a document that carries its bytes; None for one that is only referred to."""
+    """Return an image, or a document with its bytes; None for a document that is only referred to."""
     kind = kind_of(item)
     inner = item.get(kind)
     if kind not in ("image", "document") or type(inner) is not dict or type(inner.get("source")) is not dict:
@@ -116,7 +117,7 @@ def read_media(item: dict[str, Any], origin: int = -1) -> Image | Binary | None:
 
 
 def read_element(item: dict[str, Any]) -> str | Image | Binary | None:
-    """An element of a result's list."""
+    """Return an element of a result's list as text or media; None for any other element."""
     if type(item.get("text")) is str:
         return str(item["text"])
     return json_edit.dump(item["json"]) if "json" in item else read_media(item)
@@ -135,12 +136,12 @@ def _set_text(element: Object, text: str, speller: Speller) -> None:
 
 
 def new_blocks(part: Part, speller: Speller) -> list[str]:
-    """Return the blocks of a new part; empty if it has no place here."""
+    """Return the blocks of a new part; none if the format has no place for it."""
     before: list[str] = []
     if isinstance(part, Text | ToolCall) and part.reasoning is not None and not part.reasoning.is_empty:
         before = [_reasoning(part.reasoning, speller)]
         if isinstance(part, Text) and not part.text.strip():
-            return before  # the API refuses blank texts
+            return before  # because the API refuses blank texts
     made = _new_block(part, speller)
     return before if made is None else [*before, made]
 
@@ -195,8 +196,7 @@ def _result_list(part: ToolResult, speller: Speller) -> str:
 
 
 def new_media(part: Image | Binary, speller: Speller) -> str | None:
-    """Return the block of a medium; None for an image that is only referred to: this API fetches nothing but its own
-    storage."""
+    """Return the block of an image or file; None for an image on the web, because the API fetches only from S3."""
     if isinstance(part, Binary) and part.mime in _FORMATS:
         members = {"format": speller.quote(_FORMATS[part.mime]), "name": '"document"'}
         source = speller.object({"bytes": speller.quote(encode_base64(part.content))})
@@ -216,14 +216,14 @@ ELEMENTS = ResultElements(read_element, _new_text, new_media, _set_text)
 
 
 def patched_content(raw: str, change: Change, speller: Speller) -> str:
-    """The list of blocks with its change."""
+    """Return the list of blocks after a change."""
     if not raw.startswith("["):
         return speller.list([block for part in change.new for block in new_blocks(part, speller)])
     return patched_list(raw, change, lambda part: new_blocks(part, speller), lambda raw, old, new: _changed(raw, old, new, speller))
 
 
 def _changed(raw: str, old: Part, new: Part, speller: Speller) -> str:
-    """The block with only its differing leaves replaced."""
+    """Return the JSON of a block with its changed values replaced."""
     if not raw.startswith("{"):
         return _new_block(new, speller) or raw
     block = json_edit.load_object(raw)
@@ -280,7 +280,7 @@ def _change_result(result: Object, old: ToolResult, new: ToolResult, speller: Sp
 
 
 def losses(parts: Sequence[Part]) -> tuple[str, ...]:
-    """What a message has no place for."""
+    """Return a sentence for each thing that is lost when these parts become blocks."""
     media = [item for part in parts for item in (part.media if isinstance(part, ToolResult) else (part,))]
     lost = []
     if any(isinstance(part, Opaque) and not is_own(part) for part in parts):

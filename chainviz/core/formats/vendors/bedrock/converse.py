@@ -55,7 +55,7 @@ _PROOFS = OWN_KINDS - {"image", "document"}
 
 
 class BedrockConverseForm(RequestForm):
-    """botocore, bedrock-runtime, ConverseRequest."""
+    """Requests of Converse (botocore, bedrock-runtime, ConverseRequest)."""
 
     family = "bedrock"
     model_at = ("modelId",)
@@ -111,7 +111,7 @@ class BedrockConverseForm(RequestForm):
         new.put(("outputConfig", "textFormat"), {"type": "json_schema", "structure": structure})
 
     def write_reasoning(self, new: NewRequest, reasoning: Reasoning) -> None:
-        """A budget depends on the model: it is a member of additionalModelRequestFields, in the words of its maker."""
+        """Write the effort. A budget is left out, because each model spells it differently in additionalModelRequestFields."""
         if reasoning.effort and reasoning.effort != "none":
             new.put(("outputConfig", "effort"), self.effort_of(new, Reasoning(reasoning.effort)))
         if reasoning.budget is not None or not reasoning.effort or reasoning.effort == "none":
@@ -140,7 +140,7 @@ def _response_format(value: dict[str, Any]) -> ResponseFormat | None:
 
 
 class BedrockConverse(BlockFormat):
-    """Bedrock Converse: requests with their system blocks, bare lists of messages, the message of a response."""
+    """Bedrock Converse: requests with system blocks, bare message lists, and responses."""
 
     name = "bedrock_converse"
     label = "Bedrock Converse"
@@ -199,7 +199,7 @@ class BedrockConverse(BlockFormat):
 
 
 def _rate(value: Any) -> float:
-    """Rate how much a value looks like a message: its blocks have one key, and none has a type."""
+    """Return the confidence that a value is a message of this API. Its blocks have one key each and no type."""
     if not isinstance(value, dict) or not isinstance(value.get("content"), list):
         return 0.0
     if not isinstance(value.get("role"), str) or value["role"] not in ROLES:
@@ -214,7 +214,7 @@ _MEMBERS = {
     "messageStart": "role", "contentBlockStart": "contentBlockIndex", "contentBlockDelta": "contentBlockIndex",
     "contentBlockStop": "contentBlockIndex", "messageStop": "stopReason",
 }  # fmt: skip
-"""Each event with the member that it always has."""
+"""The types of events, each with a member that it always has."""
 
 
 def _join(chunks: Sequence[Chunk]) -> Joined:
@@ -236,7 +236,7 @@ def _join(chunks: Sequence[Chunk]) -> Joined:
 
 
 def _add_delta(block: Chunk, delta: Chunk) -> str:
-    """Return the piece of a call's input in the delta; anything else is added to the block."""
+    """Return the piece of a call's input in a delta; "" after adding any other delta to the block."""
     append_text(block, "text", delta.get("text"))
     thought = object_at(delta, "reasoningContent")
     if thought:

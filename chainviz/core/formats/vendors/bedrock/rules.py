@@ -1,6 +1,4 @@
-"""Rules of Amazon Bedrock Converse (2026-09), and the JSON of its messages (botocore, bedrock-runtime): a block has one known
-key.
-"""
+"""Rules of Amazon Bedrock Converse (2026-09), and checks of the JSON of its messages (botocore, bedrock-runtime)."""
 
 from __future__ import annotations
 
@@ -88,7 +86,7 @@ _FORMS: dict[str, Form] = {
     ),
     "cachePoint": Fields({"type": Words(("default",))}, {"ttl": Words(("5m", "1h"))}),
 }  # fmt: skip
-"""The members of the blocks that are looked into."""
+"""The members of each kind of block that is checked."""
 _OF_USER = frozenset(("image", "document", "video", "audio"))
 _MOST = {"image": 20, "document": 5}
 _BLOCKS = (
@@ -105,7 +103,7 @@ def check_wire(message: Message) -> Iterator[WireFault]:
 
 
 def has_own_unit(message: Message) -> bool:
-    """Whether a message of the request begins with it; one may give several, of results and of texts."""
+    """Return True if a message of the request begins with this one. A user message becomes two if it has results and other blocks."""
     blocks = message.source[0].blocks if message.source else None
     return blocks is None or 0 in blocks
 
@@ -273,13 +271,13 @@ PREFILL = bedrock_rule(
 )
 
 def _first_message(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """Bedrock itself takes any role; the model decides."""
+    """Choose the rule for a first AI message. Bedrock itself accepts it; the model decides."""
     model = excerpt.request.model.lower()
     return MAY_FIRST if not model else None if "claude" in model else FIRST_ROLE
 
 
 _OF_REQUEST = frozenset(("modelId", "inferenceConfig", "system", "additionalModelRequestFields", "guardrailConfig"))
-"""Members of which a request has one; a list of messages alone may be sent with any."""
+"""Members that distinguish a request from a bare message list, which may be sent with any of them."""
 _BEYOND_LIST = _OF_REQUEST | {"toolConfig", "output"}
 UNDEFINED = SectionRule(
     NO_TOOLS,
@@ -329,7 +327,7 @@ RULES: dict[str, Choice] = {
 
 
 def _turns(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
-    """Results in several messages of the user, and a text of the user apart from the results before it."""
+    """Find results in several user messages, and user text in another message than the results before it."""
     before = excerpt.before
     for path, index, message in excerpt.messages:
         if before == TOOL and has_own_unit(message):
@@ -377,4 +375,4 @@ ERRORS = (
     Wording("ContentBlock object at {place} is blank", ("bedrock",), ("text-blank",)),
     Wording("message object at {place} is empty", ("bedrock",), ("content-missing",)),
 )  # fmt: skip
-"""Wordings of other versions, places and gateways of the API, seen in public issues."""
+"""Other wordings of the API's errors, from public issues about other versions and gateways."""

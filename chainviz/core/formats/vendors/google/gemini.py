@@ -44,7 +44,8 @@ def _in_config(camel: str, snake: str) -> tuple[Place, ...]:
 
 
 class GeminiForm(RequestForm):
-    """google-genai, types.py: GenerateContentConfig, FunctionDeclaration, ToolConfig; keys in camel and in snake case."""
+    """Requests of generateContent, with keys in camel or snake case (google-genai, types.py: GenerateContentConfig,
+    FunctionDeclaration, ToolConfig)."""
 
     list_key = "contents"
     lists = ("contents",)
@@ -96,7 +97,7 @@ class GeminiForm(RequestForm):
             ):  # fmt: skip
                 tokens = members.take((config, thinking, budget), int, "reasoning")
                 effort = members.take((config, thinking, level), str, "reasoning")
-                # a budget of -1 leaves it to the model
+                # with a budget of -1, the model decides
                 found = Reasoning(budget=tokens if tokens >= 0 else None) if tokens is not None else found
                 found = Reasoning(effort.lower()) if effort else found
         return found
@@ -141,8 +142,8 @@ def _declared(value: Any, place: str) -> Iterator[Tool | Change]:
 
 
 def _declaration(tool: Tool) -> dict[str, Any]:
-    """Return a declaration. A schema that the type Schema cannot express goes into the member for a JSON Schema; a
-    function without arguments has neither."""
+    """Return the declaration of a function. A schema that Gemini's Schema cannot express is written as a JSON Schema; a function
+    without arguments has no schema."""
     members: dict[str, Any] = {"name": tool.name, **({"description": tool.description} if tool.description else {})}
     if is_empty(tool.schema):
         return members
@@ -225,13 +226,13 @@ class Gemini(BlockFormat):
 
 
 def _label(value: Any, role: Role) -> str:
-    """Return the role in its spelling, if no content of this role is spelled so."""
+    """Return the document's spelling of a role if it is not the usual one; otherwise ""."""
     word = word_of(value) if isinstance(value, dict) and "role" in value else ""
     return word if word and WORDS.get(role) != word and role != SYSTEM else ""
 
 
 def _rate(value: object) -> float:
-    """Rate how much a value looks like a content; the parts of other formats have a type or kind."""
+    """Return the confidence that a value is a content of this API. Parts of other formats have a type or kind."""
     if not isinstance(value, dict) or not isinstance(value.get("parts"), list) or "kind" in value or "content" in value:
         return 0.0
     role = value.get("role", "user")

@@ -1,6 +1,6 @@
-"""The steps of Gemini's Interactions API: reads them as parts, writes new ones, and changes leaf by leaf.
+"""Read the steps of Gemini's Interactions API as parts, write new steps, and write changed values into the source text.
 
-The model's steps that follow one another are one AI message. Steps of tools that the API runs itself are carried in it.
+Consecutive steps of the model form one AI message, which includes the steps of tools that the API runs itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TEXTS = {"user_input": HUMAN, "model_output": AI}
 _WORDS = {HUMAN: "user_input", AI: "model_output", SYSTEM: "user_input"}
 _SERVER_TOOLS = ("google_search", "google_maps", "url_context", "code_execution", "mcp_server_tool")
 SERVER_STEPS = frozenset(f"{tool}_{end}" for tool in _SERVER_TOOLS for end in ("call", "result"))
-"""What the API runs itself; the caller does not answer these."""
+"""Steps of tools that the API runs itself, so the client sends no result."""
 KINDS = frozenset((*TEXTS, "thought", "function_call", "function_result"))
 
 
@@ -44,7 +44,7 @@ def kind_of(step: Any) -> str:
 
 
 def role_of(item: dict[str, Any], *, is_first: bool = False) -> Role:
-    """The role of the message a step belongs to; what tools of the API did is the model's."""
+    """Return the role of the message that a step belongs to. Steps of the API's own tools belong to the model."""
     kind = kind_of(item)
     if kind in TEXTS:
         return TEXTS[kind]
@@ -54,13 +54,13 @@ def role_of(item: dict[str, Any], *, is_first: bool = False) -> Role:
 
 
 def holds_content(step: dict[str, Any]) -> bool:
-    """Whether a step is a text: of one of the two speakers, or of another one's role."""
+    """Return True if a step contains text of the user, the model or another role."""
     kind = kind_of(step)
     return kind in TEXTS or (kind not in KINDS and not kind.endswith(("_call", "_result")) and "content" in step)
 
 
 def read_step(step: dict[str, Any], text: str, at: Pointer, first: int = 0) -> list[Part]:
-    """Read the parts of the step at `at` in `text`; origins count from `first`."""
+    """Return the parts of the step at `at` in `text`. Their origins count from `first`."""
     kind = kind_of(step)
     if holds_content(step):
         return _content(step.get("content"), text, (*at, "content"), first)
@@ -125,7 +125,7 @@ def new_steps(role: Role, parts: Sequence[Part], label: str, near: str, speller:
 
 
 def new_blocks(part: Part, speller: Speller) -> list[str]:
-    """Return the elements of a text step; [] for a part that is a step of its own, or has no place here."""
+    """Return a new part as elements of a text step; [] if the part is a step of its own or has no place in the format."""
     if isinstance(part, Text):
         return [speller.object({"type": '"text"', "text": speller.quote(part.text)})]
     if not isinstance(part, Image | Binary):
@@ -162,12 +162,12 @@ def is_own_step(part: Part) -> bool:
 
 
 def takes(raw: str, part: Part) -> bool:
-    """Whether a new part may join the step: content joins a text step."""
+    """Return True if a new part can be added to the step: content can be added to a text step."""
     return isinstance(part, Text | Image | Binary) and holds_content(json_edit.parse(raw))
 
 
 def patched_step(raw: str, old: Sequence[Part], new: Sequence[Claimed], role: Role, speller: Speller) -> str | None:
-    """Return the step with its parts changed to `new`; None if it must be rewritten."""
+    """Return the step with its parts changed to `new`; None if the step must be rewritten."""
     step = json_edit.load_object(raw)
     if holds_content(json_edit.parse(raw)):
         _patch_content(step, old, new, speller)
@@ -241,7 +241,7 @@ def _patch_result(step: Object, old: ToolResult, new: ToolResult, speller: Spell
 
 
 def losses(parts: Sequence[Part]) -> tuple[str, ...]:
-    """What the steps have no place for."""
+    """Return a sentence for each thing that is lost when these parts become steps."""
     lost = []
     if any(isinstance(part, Opaque) and not is_own_step(part) for part in parts):
         lost.append("parts of unknown kinds are left out")

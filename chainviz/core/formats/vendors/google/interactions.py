@@ -36,7 +36,7 @@ from chainviz.core.formats.vendors.google.interaction_steps import (
 
 _UNITS = ItemUnits(STEPS)
 _PROOFS = KINDS - {"function_call"}
-"""OpenAI's calls are of the same type, and name their arguments as a text."""
+"""Types of steps that identify the API. A function_call does not, because OpenAI's calls have the same type."""
 
 
 _MODES = {"auto": "auto", "none": "none", "required": "any"}
@@ -44,7 +44,7 @@ _CHOICES = {"auto": "auto", "validated": "auto", "none": "none", "any": "require
 
 
 class GeminiInteractionsForm(RequestForm):
-    """google-genai, interactions: CreateModelInteraction and GenerationConfig."""
+    """Requests of the Interactions API (google-genai, interactions: CreateModelInteraction and GenerationConfig)."""
 
     list_key = "input"
     lists = ("input", "steps")
@@ -111,7 +111,7 @@ def _choice(value: str | dict[str, Any]) -> ToolChoice | None:
 
 
 def _response_format(value: dict[str, Any] | list[Any]) -> ResponseFormat | None:
-    """The form of texts; in requests of 2025 the value itself is the schema."""
+    """Return the response format for texts. In requests of 2025, the value itself is the schema."""
     only = value[0] if isinstance(value, list) and len(value) == 1 else value
     if not isinstance(only, dict):
         return None

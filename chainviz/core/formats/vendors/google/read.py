@@ -1,6 +1,6 @@
-"""Gemini's contents: their parts, in camel case (REST) or snake case (Python SDK), with call ids or without.
+"""Read the parts of Gemini's contents, in camel case (REST) or snake case (Python SDK).
 
-A call without an id is answered by the next response of its name, and shows with an id made of it.
+A call may have no id. Then the next response of the same name answers it, and both are shown with an id made from the name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.blocks import Content, Run, user_runs
 
 ROLES: dict[str, Role] = {"user": HUMAN, "model": AI, "assistant": AI, "function": TOOL, "system": SYSTEM}
-"""The API takes the first two; the others occur."""
+"""Roles by their names. The API accepts the first two; the others occur in files."""
 WORDS: dict[Role, str] = {HUMAN: "user", TOOL: "user", AI: "model", SYSTEM: "user"}
 SNAKE = {
     "functionCall": "function_call", "functionResponse": "function_response", "inlineData": "inline_data",
@@ -44,15 +44,15 @@ _FIELDS = (
     "text", "functionCall", "functionResponse", "inlineData", "fileData", "executableCode", "codeExecutionResult",
     "toolCall", "toolResponse",
 )  # fmt: skip
-"""A part has exactly one of these."""
+"""The members with the data of a part. A valid part has exactly one of them."""
 _BESIDE = ("thought", "thoughtSignature", "videoMetadata", "video_metadata", "partMetadata", "mediaResolution", "media_resolution")
-"""What a part has beside it."""
+"""The other members of a part."""
 _URL_SAFE = str.maketrans("-_", "+/")
-"""The alphabet of base64 in the Python SDK's dumps."""
+"""Translates the base64 alphabet of the Python SDK's dumps."""
 _MADE_UP = re.compile(r"-[0-9]{13}-[0-9a-f]+")
-"""What Gemini CLI puts behind the name of a tool for an id that the API did not give."""
+"""The suffix that Gemini CLI adds to a tool's name to make an id, if the API gave none."""
 UNCLEAR = "unclear part"
-"""The kind of a part that has none or several of them."""
+"""The kind of a part with no data or several."""
 
 
 def key_of(item: dict[str, Any], name: str) -> str:
@@ -68,13 +68,13 @@ def member(item: Any, name: str) -> Any:
 
 
 def word_of(value: dict[str, Any]) -> str:
-    """A content without a role is the user's."""
+    """Return the role of a content, which is the user if it names none."""
     word = value.get("role")
     return word if type(word) is str and word else "user"
 
 
 def role_runs(value: dict[str, Any]) -> list[Run]:
-    """The messages a content feeds: responses are a tool message, everything beside them is the user's."""
+    """Return the messages of a content: its responses are a tool message, its other parts a human message."""
     role = ROLES.get(word_of(value), word_of(value))
     return user_runs(value.get("parts"), is_response) if role in (HUMAN, TOOL) else [(role, None)]
 
@@ -91,8 +91,9 @@ def read_parts(content: Content, role: Role) -> list[Part]:
 
 
 def display_ids(content: Sequence[Any]) -> list[str]:
-    """Return the id of each call and response, made from its tool's name if it has none.
-    Histories of Gemini CLI have ids on responses alone, which the program made of the name and the time.
+    """Return the id of each call and response; if it has none, an id made from the tool's name.
+
+    In histories of Gemini CLI, only responses have ids; the program made them from the name and the time.
     """
     shown = {"functionCall": DisplayIds(), "functionResponse": DisplayIds()}
     ids: list[str] = []
@@ -112,7 +113,7 @@ def _word(item: Any, name: str) -> str:
 
 
 def field_of(item: dict[str, Any]) -> str:
-    """Return the one field that gives the kind of the part, in camel case; "" for none or several."""
+    """Return the member with the data of a part, in camel case; "" if there is none or several."""
     found = [name for name in _FIELDS if key_of(item, name)]
     return found[0] if len(found) == 1 else ""
 
@@ -136,7 +137,7 @@ def _part(item: Any, text: str, at: Pointer, shown: str, origin: int) -> Part:
 
 
 def _strange_field(item: Any) -> str:
-    """The first member of a part without any of its fields that the API does not know; "" for a part with several of them."""
+    """Return the first unknown member of a part without data; "" for a part with several data members."""
     is_bare = type(item) is dict and not any(key_of(item, name) for name in _FIELDS)
     known = {*_FIELDS, *_BESIDE, *SNAKE.values()}
     return next((key for key, value in item.items() if key not in known and type(value) in (dict, str)), "") if is_bare else ""
@@ -164,7 +165,7 @@ def read_response(inner: dict[str, Any], text: str, at: Pointer, shown: str, ori
 
 
 def read_media(item: Any, origin: int = -1) -> Image | Binary | None:
-    """Read an image, or a file that carries its bytes; None for one that is only referred to."""
+    """Return an image, or a file with its bytes; None for a file that is only referred to."""
     data, file = member(item, "inlineData"), member(item, "fileData")
     if type(data) is dict:
         mime, content = _word(data, "mimeType"), _word(data, "data")

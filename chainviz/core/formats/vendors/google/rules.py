@@ -234,7 +234,7 @@ CHOSEN = (PICTURES.type, COUNTS, RESPONSE_ORDER, CALL_ORDER, CALL_AFTER_AI, NAME
 CURRENT_TURN = SectionRule(
     UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_part=True, in_own_form=True
 )
-"""The current turn begins behind the last text of the user; the first call of each of its messages is checked."""
+"""The first call of each message in the current turn needs a signature. The turn begins after the last user text."""
 GEMINI_2_5 = Provider(
     "gemini-2.5",
     "Gemini 2.5 generateContent",
@@ -280,4 +280,4 @@ ERRORS = (
     Wording("parts must not be empty", ("gemini-3", "gemini-2.5"), ("content-missing",)),
     Wording("missing a thought_signature", ("gemini-3",), ("thought-signature-missing",)),
 )  # fmt: skip
-"""Wordings of other versions, places and gateways of the API, seen in public issues."""
+"""Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -20,7 +20,7 @@ from chainviz.core.formats.streams import (
 
 
 def _answer(chunk: Chunk) -> Chunk:
-    """The API's own chunk; Code Assist, which Gemini CLI talks to, puts it into a `response`."""
+    """Return the API's chunk. Code Assist, the service behind Gemini CLI, wraps it in `response`."""
     return chunk if "candidates" in chunk else object_at(chunk, "response")
 
 
@@ -29,7 +29,7 @@ def _reason(candidate: Any) -> str:
 
 
 def _join(chunks: Sequence[Chunk]) -> Joined:
-    """Texts that follow one another are one, thoughts apart; a signature ends a text."""
+    """Join consecutive texts, and consecutive thoughts. A signature ends a text."""
     parts: list[Chunk] = []
     reason = ""
     for candidate in [next(iter(list_at(_answer(chunk), "candidates")), None) for chunk in chunks]:
@@ -62,12 +62,12 @@ _STEPS = {
     "text_annotation_delta": "model_output", "thought_summary": "thought", "thought_signature": "thought",
     "arguments_delta": "function_call",
 }  # fmt: skip
-"""Types of deltas with the type of the step that they are for; others are of the step's own type."""
+"""The type of step for each type of delta. Any other delta has the type of its step."""
 _OWN = ("interaction.", "step.", "content.")
 
 
 def _join_steps(chunks: Sequence[Chunk]) -> Joined:
-    """The steps as the last event lists them, else as far as their pieces came. Events of 2025 call a step `content`."""
+    """Return the steps from the last event or, if it lists none, from their pieces. Events of 2025 call a step `content`."""
     steps: dict[int, Chunk] = {}
     arguments: dict[int, str] = {}
     status = ""
@@ -93,7 +93,7 @@ def _note(status: str) -> str:
 
 
 def _step(begun: Chunk) -> Chunk:
-    """Return the step that a first event begins; a text or an image is a part of the model's message."""
+    """Return the step that its first event opens. A text or an image becomes a step of the model's output."""
     kind = string_of(begun, "type")
     if kind in _CONTENTS:
         return {"type": "model_output", "content": [dict(begun)] if len(begun) > 1 else []}
@@ -101,13 +101,13 @@ def _step(begun: Chunk) -> Chunk:
 
 
 def _step_of(delta: Chunk) -> Chunk:
-    """The step of a delta whose first event is missing."""
+    """Return a new step for a delta whose first event is missing."""
     kind = string_of(delta, "type")
     return {"type": "model_output" if kind in _CONTENTS else _STEPS.get(kind, kind)}
 
 
 def _add_delta(step: Chunk, delta: Chunk) -> str:
-    """Return the piece of a call's arguments in the delta; anything else is added to the step."""
+    """Return the piece of a call's arguments in a delta; "" after adding any other delta to the step."""
     kind = string_of(delta, "type")
     if kind == "arguments_delta":
         return string_of(delta, "arguments") or string_of(delta, "partial_arguments")
@@ -125,7 +125,7 @@ def _add_delta(step: Chunk, delta: Chunk) -> str:
 
 
 def _with_piece(blocks: list[Any], piece: Chunk) -> list[Any]:
-    """Return the blocks with one more; a text continues the one before it."""
+    """Return the blocks with a piece added. A text continues the text before it."""
     last = blocks[-1] if blocks and type(blocks[-1]) is dict else {}
     if string_of(piece, "type") == string_of(last, "type") == "text":
         append_text(last, "text", piece.get("text"))

@@ -1,7 +1,7 @@
-"""Gemini's contents: writes new parts, and changes leaf by leaf into the source text, in the case of the text around.
+"""Write new parts of Gemini's contents, and write changed values into the source text, in the document's camel or snake case.
 
-Nearest forms: reasoning that hangs on a text or a call becomes a thought before it, its signature stays on the part;
-arguments that are not a JSON object become {"_raw": …}.
+A part without a place takes the nearest form: reasoning of a text or call becomes a thought before it, while its signature stays
+on the part; arguments that are not a JSON object become {"_raw": …}.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from chainviz.core.formats.vendors.google.read import SNAKE, UNCLEAR, key_of, re
 
 _SNAKE_KEY = re.compile(f'"(?:{"|".join(SNAKE.values())})"')
 OWN_KINDS = frozenset(("fileData", "inlineData", "executableCode", "codeExecutionResult", "toolCall", "toolResponse", UNCLEAR))
-"""Kinds of opaque parts that are at home here."""
+"""Kinds of opaque parts that belong in a content."""
 
 
 class PartWriter:
-    """Writes the parts of one content; counts the calls without ids, so that theirs are not written."""
+    """Writes the parts of one content. It counts the calls without ids, so that ids made for display are not written."""
 
     def __init__(self, near: str, speller: Speller) -> None:
         self._is_snake = _SNAKE_KEY.search(near) is not None
@@ -47,7 +47,7 @@ class PartWriter:
         return [text for part in parts for text in self.part(part)]
 
     def part(self, part: Part) -> list[str]:
-        """Return the texts of a new part; [] if it has no place here."""
+        """Return the JSON texts of a new part; [] if the format has no place for it."""
         speller = self.speller
         if isinstance(part, Text):
             before, signature = self._thought(part.reasoning)
@@ -67,7 +67,7 @@ class PartWriter:
         return [part.text] if is_own(part) else []
 
     def _thought(self, reasoning: Reasoning | None) -> tuple[list[str], str]:
-        """The thought before a part, and the signature on it."""
+        """Return the thought to write before a part, and the signature to write on the part."""
         if reasoning is None:
             return [], ""
         text = {"text": self.speller.quote(reasoning.content), "thought": "true"}
@@ -78,7 +78,7 @@ class PartWriter:
         return self.speller.object({**members, **signed})
 
     def _id(self, part: ToolCall | ToolResult, id: str) -> dict[str, str]:
-        """Return the id as a member, or nothing for an id that was only made for display."""
+        """Return the member with the id; none for an id that was made for display."""
         return {} if self._shown[type(part)].takes(id, part.name) else {"id": self.speller.quote(id)}
 
     def _call(self, part: ToolCall) -> str:
@@ -113,7 +113,7 @@ def args_text(arguments: str, speller: Speller) -> str:
 
 
 def response_text(part: ToolResult, speller: Speller) -> str:
-    """Return a text under `output` or `error`; a JSON object with neither is the response itself."""
+    """Return the JSON of a response. A text becomes its member `output` or `error`; a JSON object with neither is the response."""
     if not part.is_error and is_object(part.content):
         value = json_edit.parse(part.content)
         if not response_key(value) and value.get("error") is None:
@@ -122,7 +122,7 @@ def response_text(part: ToolResult, speller: Speller) -> str:
 
 
 def patched_content(raw: str, change: Change, speller: Speller) -> str:
-    """The list of parts with its change."""
+    """Return the list of parts after a change."""
     writer = PartWriter(raw, speller)
     if not raw.startswith("["):
         only = change.new[0] if len(change.new) == 1 else None
@@ -133,7 +133,7 @@ def patched_content(raw: str, change: Change, speller: Speller) -> str:
 
 
 def _changed(raw: str, old: Part, new: Part, writer: PartWriter) -> str:
-    """The part with only its differing leaves replaced."""
+    """Return the JSON of a part with its changed values replaced."""
     speller = writer.speller
     if not raw.startswith("{"):
         return next(iter(writer.part(new)), raw)
@@ -203,7 +203,7 @@ def _change_response(holder: Object, old: ToolResult, new: ToolResult, writer: P
 
 
 def _change_parts(holder: Object, new: ToolResult, writer: PartWriter) -> None:
-    """Change the media of a result. Images that stay keep their parts, other parts stay."""
+    """Write the changed media of a result. Unchanged images keep their JSON, and other parts stay."""
     items = holder.get("parts") if isinstance(holder.get("parts"), list) else []
     raws = json_edit.load_array(holder.raw("parts")) if items else None
     wanted = list(new.media)
@@ -241,7 +241,7 @@ def _change_media(item: Object, new: Image | Binary, writer: PartWriter) -> None
 
 
 def losses(parts: Sequence[Part]) -> tuple[str, ...]:
-    """What a content has no place for."""
+    """Return a sentence for each thing that is lost when these parts become a content."""
     lost = []
     if any(isinstance(part, Opaque) and not is_own(part) for part in parts):
         lost.append("parts of unknown kinds are left out")

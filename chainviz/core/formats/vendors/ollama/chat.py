@@ -40,7 +40,7 @@ _OPTIONS = frozenset(("num_predict", "num_ctx", "num_keep", "repeat_penalty", "t
 
 
 class OllamaForm(OpenAILikeForm):
-    """ollama-python, ChatRequest and Options."""
+    """Requests of Ollama chat (ollama-python, ChatRequest and Options)."""
 
     family = "ollama"
     numbers = {
@@ -85,7 +85,7 @@ def _response_format(value: str | dict[str, Any]) -> ResponseFormat | None:
 
 
 class Ollama(Format):
-    """Ollama chat. Results that follow one another are one message, in which those without ids are counted."""
+    """Ollama chat. Consecutive results form one message; a result without an id is matched with its call by counting."""
 
     name = "ollama"
     label = "Ollama chat"

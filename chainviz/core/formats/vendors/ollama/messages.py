@@ -1,7 +1,7 @@
-"""Ollama's chat messages: texts are strings, pictures raw base64, arguments objects, and calls have no ids.
+"""Read and write Ollama's chat messages: texts are strings, images are raw base64, arguments are objects, and calls have no ids.
 
-Where a part has no place, the nearest form is written: several texts become one; a picture must carry its bytes; an id is
-written where a call comes with one, as newer servers do.
+A part without a place takes the nearest form: several texts become one, and an image on the web is left out. Ids are written only
+for calls that have one, as newer servers do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from chainviz.core.formats.vendors.openai_form.chat_format import changed_call
 from chainviz.core.formats.vendors.openai_form.read import ROLES, WORDS
 
 _MAGIC = (("iVBOR", "png"), ("/9j/", "jpeg"), ("R0lGOD", "gif"), ("UklGR", "webp"))
-"""How pictures begin in base64."""
+"""The first base64 characters of each image type."""
 
 
 def own_id(value: dict[str, Any]) -> str:
@@ -42,7 +42,7 @@ def own_id(value: dict[str, Any]) -> str:
 
 
 def owned(source: Sequence[Fragment], role: Role) -> list[list[Part]]:
-    """The parts of each unit; origins count through."""
+    """Return the parts of each unit. Their origins are numbered across all units."""
     shown, first = DisplayIds(), 0
     found: list[list[Part]] = []
     for fragment in source:
@@ -67,7 +67,7 @@ def _parts(value: dict[str, Any], text: str, role: Role) -> list[Part]:
     thinking, content, calls = value.get("thinking"), text_of(value.get("content")), value.get("tool_calls")
     if thinking and type(thinking) is str:
         parts.append(Thinking(thinking, origin=0))
-    # beside calls an empty text says nothing; alone it is the message
+    # beside calls, an empty text is left out; without calls, it is the message
     if type(content) is str and (content or not calls):
         parts.append(Text(content, origin=len(parts)))
     elif content is not None and type(content) is not str:
@@ -81,8 +81,7 @@ def _parts(value: dict[str, Any], text: str, role: Role) -> list[Part]:
 
 
 def text_of(content: Any) -> Any:
-    """Return the text of a content. A list of texts, which other programs write, is joined; everything else is returned
-    unchanged."""
+    """Return the text of a content. A list of texts, which other programs write, is joined; any other value is unchanged."""
     if type(content) is not list or not all(type(item) is dict and type(item.get("text")) is str for item in content):
         return content
     return "\n".join(item["text"] for item in content)
@@ -211,7 +210,7 @@ def _is_call(part: Part) -> bool:
 
 
 def _rows(old: Message, new: Message, claims: Sequence[int | None], belongs: Callable[[Part], bool]) -> list[Claimed]:
-    """The new parts of one list, each with its place in the old list."""
+    """Return the new parts of one list, each with its index in the old list."""
     places = [place for place, part in enumerate(old.parts) if belongs(part)]
     return [
         (part, places.index(claim) if claim in places else None)
@@ -229,7 +228,7 @@ def _set_thinking(unit: Object, old: Message, new: Message, speller: Speller) ->
 
 
 def _set_list(unit: Object, key: str, old: Sequence[Part], rows: Sequence[Claimed], speller: Speller) -> None:
-    """Kept elements keep their bytes, changed ones change a leaf, the others go or are new_results."""
+    """Write a list of the unit: unchanged elements keep their bytes, others are changed, removed or added."""
     if [part for part, _ in rows] == list(old) or (not rows and not old):
         return
     if not rows:
@@ -256,7 +255,7 @@ def _set_list(unit: Object, key: str, old: Sequence[Part], rows: Sequence[Claime
 
 
 def _new_element(part: Part, shown: DisplayIds, speller: Speller) -> str | None:
-    """A call or a picture; None for a picture that does not carry its bytes."""
+    """Return the JSON of a new call or image; None for an image without its bytes."""
     if isinstance(part, ToolCall):
         return _new_call(part, shown, speller)
     data = base64_of(part) if isinstance(part, Image | Binary) else ""

@@ -1,6 +1,6 @@
-"""Servers that turn a chain into text with the model's own chat template: vLLM (0.12) and Ollama (0.13).
+"""Rules of vLLM (0.12) and Ollama (0.13), which turn a chain into text with the chat template of the model.
 
-What is refused depends on the model's template, so most rules here are warnings.
+The template decides what is refused, so most rules here are warnings.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ vllm_rule = partial(Rule, models=SOME_TEMPLATES, since="2024-07", checked="2026-
 STRICT_SYSTEM = r"qwen-?3\.[5-9]"
 """Models whose template refuses a system message that is not the first message."""
 STRICT_TURNS = r"mistral-7b|mixtral|gemma-?[12]\b|llama-2-"
-"""Models whose template refuses two messages of one role in a row."""
+"""Models whose template refuses two consecutive messages with the same role."""
 DEPENDS = "depends on the chat template of the model; no model is recorded, or its template is not known here"
 
 ALTERNATE = vllm_rule(
@@ -177,4 +177,4 @@ OLLAMA_PROVIDER = Provider(
 ERRORS = (
     Wording("conversation roles must alternate", ("vllm", "bedrock", "anthropic"), ("roles-alternate", "assistants-alternate")),
 )  # fmt: skip
-"""Wordings of other versions, places and gateways of the API, seen in public issues."""
+"""Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -1,6 +1,4 @@
-"""OpenAI Chat Completions and what speaks like it: requests, responses, bare lists, JSON Lines, tau-bench; and the rules of the
-API.
-"""
+"""OpenAI Chat Completions and compatible files: requests, responses, bare lists, JSON Lines, tau-bench; and the rules of the API."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ _FOREIGN_BLOCKS = frozenset(
 
 
 class OpenAIChatForm(OpenAILikeForm):
-    """openai-python, types/chat/completion_create_params.py."""
+    """Requests of Chat Completions (openai-python, types/chat/completion_create_params.py)."""
 
     family = "openai"
     numbers = {
@@ -98,7 +96,7 @@ def _tool(form: OpenAIChatForm, new: NewRequest, tool: Tool) -> dict[str, Any]:
 
 
 def _flat_grammar(value: Any) -> Mapping[str, Any]:
-    """The format of a custom tool as Responses spells it, without an object of its own for the grammar."""
+    """Return the format of a custom tool as Responses spells it, with the members of the grammar on the top level."""
     grammar = value.get("grammar") if isinstance(value, dict) else None
     return {"type": "grammar", **grammar} if isinstance(grammar, dict) else value if isinstance(value, dict) else {}
 
@@ -109,7 +107,7 @@ def _nested_grammar(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class FineTuningLine(OpenAIChatForm):
-    """A line of a file for fine-tuning: messages and tools, no settings (platform.openai.com/docs/guides/supervised-fine-tuning)."""
+    """A line of a fine-tuning file: messages and tools, no settings (platform.openai.com/docs/guides/supervised-fine-tuning)."""
 
     model_at = ()
     numbers = {}
@@ -152,7 +150,7 @@ class OpenAIChat(ChatFormat):
     known_roles = frozenset(("exit",))
 
     def confidence(self, sample: Sample) -> float:
-        """Rate a sample. Plain role and content lists count for this format, the most common one."""
+        """Return the confidence in a sample. Plain lists of role and content count as this format, because it is the most common."""
         score = 0.0
         for value in sample.values:
             if not isinstance(value, dict) or not isinstance(value.get("role"), str):
@@ -172,7 +170,7 @@ class OpenAIChat(ChatFormat):
         return score
 
 
-# Rules (2026-09): results directly after their call, each id answered once, any role may begin or end.
+# Rules (2026-09): results follow their call directly, each id has one result, and any role may begin or end the chain.
 
 
 REFERENCE = "platform.openai.com/docs/api-reference/chat/create"
@@ -257,7 +255,7 @@ REUSED = chat_rule("call-id-reused", "info", "", REFERENCE, note="accepted: an i
 
 
 def _shared(excerpt: Excerpt, problem: Problem) -> Rule:
-    """Two results under one id are refused; one for both calls may pass."""
+    """Choose the rule for calls that share an id. The API refuses two results with one id but may accept one for both calls."""
     return SHARED_TWICE if _has_two_results(excerpt.section, problem) else SHARED
 
 
@@ -266,7 +264,7 @@ def _role(excerpt: Excerpt, problem: Problem) -> Rule | None:
 
 
 def _empty(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """An answer may be nothing but audio."""
+    """Choose the rule for empty content. An answer may consist of audio only."""
     value = sent_value(excerpt.message(problem)) if excerpt.format in FORMATS else None
     return None if isinstance(value, dict) and value.get("audio") else EMPTY
 
@@ -398,4 +396,4 @@ ERRORS = (
     Wording("expected a string, but got an object", ("openai-chat",), ("arguments-type",)),
     Wording("expected a string, got null", ("openai-chat",), ("content-missing",)),
 )  # fmt: skip
-"""Wordings of other versions, places and gateways of the API, seen in public issues."""
+"""Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -35,16 +35,16 @@ from chainviz.core.formats.vendors.openai_form.request import json_schema_member
 
 _ITEMS = ItemUnits(RESPONSES)
 _RECORDS = frozenset(("id", "type", "output", "messages"))
-"""Beside an `input` that a log keeps; a request has none of them."""
+"""Members beside the `input` of a log record, which a request does not have."""
 _INPUT = TextMember("input", ("model", "instructions", "previous_response_id", "reasoning", "max_output_tokens", "tools"))
 _OF_OTHERS = frozenset(("encoding_format", "dimensions", "voice", "response_format", "speed"))
-"""Members beside an `input` of OpenAI's APIs for embeddings and for speech."""
+"""Members beside the `input` of requests to OpenAI's embedding and speech APIs."""
 _OTHER_MODELS = re.compile(r"embed|moderation|tts|bge-|e5-", re.IGNORECASE)
 _BLOCKS = ("input_text", "output_text", "input_image", "input_file")
 
 
 class OpenAIResponsesForm(RequestForm):
-    """openai-python, types/responses/response_create_params.py."""
+    """Requests of the Responses API (openai-python, types/responses/response_create_params.py)."""
 
     list_key = "input"
     lists = ("input", "output")
@@ -114,7 +114,7 @@ def _response_format(value: dict[str, Any]) -> ResponseFormat | None:
 
 
 def _tool(new: NewRequest, tool: Tool) -> dict[str, Any]:
-    """Return a tool. A function is strict by default, so `strict` is always written."""
+    """Return the JSON of a tool. Functions are strict by default, so `strict` is always written."""
     described = {"name": tool.name, **({"description": tool.description} if tool.description else {})}
     if tool.grammar is not None:
         return {"type": "custom", **described, **({"format": tool.grammar} if tool.grammar else {})}
@@ -205,7 +205,7 @@ class OpenAIResponses(Format):
         return tuple(Fragment(NEW, "", item) for item in items)
 
     def _as_text(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        """Return texts of a person as a plain string; nothing else can be one."""
+        """Return a human message as plain text. Raises Refused for any other message."""
         texts = [part.text for part in message.parts if isinstance(part, Text)]
         if message.role != HUMAN or len(texts) < len(message.parts):
             raise Refused("The input of this request is plain text, which can hold only one human message.")
@@ -218,7 +218,7 @@ class OpenAIResponses(Format):
 
 
 def _asks_a_model(document: dict[str, Any]) -> bool:
-    """Return True if a document with a text as its input is a request of this API, or contains one like a line of a batch."""
+    """Return True if a document with a string as its input is a request of this API, or contains one, like a line of a batch."""
     body = document.get("body")
     if isinstance(body, dict) and "input" not in document:
         return _asks_a_model(body)

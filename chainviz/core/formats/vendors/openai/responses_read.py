@@ -1,7 +1,7 @@
-"""The items of OpenAI's Responses API: what each is, and its parts.
+"""Read the items of OpenAI's Responses API as messages and parts.
 
-The model's items that follow one another (reasoning, texts, calls, what its server tools did) are one AI message. An item
-that holds a result is a tool message. Items that only steer the API (references, settings) are no messages.
+Consecutive items of the model (reasoning, texts, calls, server tools) form one AI message. An item with a result is a tool
+message. Items that only control the API (references, settings) are not messages.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from chainviz.core.formats.vendors.openai_form.read import ROLES
 
 @dataclass(frozen=True, slots=True)
 class CallItem:
-    """A call that the caller runs and answers with an item of its own."""
+    """A call that the client runs and answers with another item."""
 
     type: str
-    """The call's type in a chain."""
+    """The type of the call in a chain."""
     arguments: str
-    """The member that holds its arguments."""
+    """The member with the arguments."""
     name: str = ""
-    """The tool, where the item does not name it."""
+    """The tool's name, if the item does not contain it."""
 
 
 CALLS = {
@@ -62,24 +62,24 @@ RESULTS = {
     "apply_patch_call_output": "output",
     "tool_search_output": "tools",
 }
-"""The member of a result's item that holds what the tool said."""
+"""For each type of result, the member with the tool's output."""
 SERVER_ITEMS = frozenset(
     ("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_list_tools",
      "mcp_call", "mcp_approval_request", "program", "program_output", "compaction", "compaction_summary",
      "context_compaction")
 )  # fmt: skip
-"""What the API runs itself; the caller does not answer these."""
+"""Calls that the API runs itself, so the client sends no result."""
 COMPACTIONS = frozenset(("compaction", "compaction_summary", "context_compaction"))
 SETTINGS = frozenset(("item_reference", "additional_tools", "configuration_update", "compaction_trigger"))
 ITEM_TYPES = frozenset((*CALLS, *RESULTS, *SERVER_ITEMS, *SETTINGS, "reasoning", "mcp_approval_response"))
-"""All item types but `message`, which other formats have too."""
+"""All item types except `message`, which other formats also have."""
 AUTO = "auto"
-"""The detail of an image that does not say one."""
+"""The default detail of an image."""
 TEXT_BLOCKS = ("input_text", "output_text", "text", "summary_text")
 
 
 def kind_of(item: Any) -> str:
-    """Return the item's type; "" if it is not an item. Easy messages, which have a role, need no type."""
+    """Return the type of an item; "" if the value is not an item. An item with a role is a message even without a type."""
     if type(item) is not dict:
         return ""
     kind = item.get("type")
@@ -89,9 +89,9 @@ def kind_of(item: Any) -> str:
 
 
 def role_of(item: dict[str, Any], *, is_first: bool = False) -> Role:
-    """The role of the message an item belongs to, "" for one that belongs to none.
+    """Return the role of the message that an item belongs to; "" if it belongs to none.
 
-    A compaction that opens a chain represents what came before it, as a system message does.
+    A compaction at the beginning of a chain is a system message, because it summarizes what came before.
     """
     kind = kind_of(item)
     if kind == "message":
@@ -115,7 +115,7 @@ def is_client_call(item: dict[str, Any]) -> bool:
 
 
 def read_item(item: dict[str, Any], text: str, at: Pointer, first: int = 0) -> list[Part]:
-    """Read the parts of the item at `at` in `text`; origins count from `first`."""
+    """Return the parts of the item at `at` in `text`. Their origins count from `first`."""
     kind = kind_of(item)
     if kind == "message":
         return _message_parts(item.get("content"), text, (*at, "content"), first)
@@ -130,7 +130,7 @@ def read_item(item: dict[str, Any], text: str, at: Pointer, first: int = 0) -> l
 
 
 def reasoning_text(item: dict[str, Any]) -> str:
-    """The texts of summary and content, a paragraph each."""
+    """Return the summary and content of a reasoning item, one paragraph per text."""
     blocks = [block for key in ("summary", "content") for block in _list(item.get(key))]
     return "\n\n".join(block["text"] for block in blocks if type(block) is dict and type(block.get("text")) is str)
 
@@ -140,7 +140,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def id_key(item: dict[str, Any]) -> str:
-    """The member by which calls and results are matched; a local shell's result has only an id."""
+    """Return the name of the member by which calls and results are matched. The result of a local shell has only `id`."""
     return "id" if "call_id" not in item and kind_of(item) == "local_shell_call_output" else "call_id"
 
 
@@ -195,7 +195,7 @@ def _block(block: Any, text: str, at: Pointer, origin: int) -> Part:
 
 
 def read_media(block: dict[str, Any], origin: int = -1) -> Image | Binary | None:
-    """Read an image with an address, or a file that carries its bytes; None for one that is only referred to."""
+    """Return an image with its URL, or a file with its bytes; None for a file that is only referred to."""
     if block.get("type") in ("input_image", "computer_screenshot") and type(block.get("image_url")) is str:
         detail = string_of(block, "detail")
         return Image(block["image_url"], "" if detail == AUTO else detail, origin=origin)
@@ -205,7 +205,7 @@ def read_media(block: dict[str, Any], origin: int = -1) -> Image | Binary | None
 
 
 def read_element(block: dict[str, Any]) -> str | Image | Binary | None:
-    """An element of a result's list."""
+    """Return an element of a result's list as text or media; None for any other element."""
     if block.get("type") in TEXT_BLOCKS and type(block.get("text")) is str:
         return str(block["text"])
     return read_media(block)

@@ -1,6 +1,6 @@
-"""OpenAI Responses (2026-09): calls and outputs are matched by call_id anywhere in the input; reasoning belongs to what follows.
+"""Rules of OpenAI Responses (2026-09): calls and outputs match by call_id anywhere in the input; reasoning precedes its item.
 
-DeepSeek's endpoint of this form wants the outputs of calls before any other text of the model.
+DeepSeek's endpoint of this API also requires the outputs of calls before any other text of the model.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ INTERLEAVED = responses_rule(
 
 
 def _deepseek_rule(fault: WireFault) -> Rule | None:
-    """DeepSeek's own ids are UUIDs, and its reasoning has its text as content."""
+    """Choose DeepSeek's rule for a fault in the JSON. It accepts UUIDs as ids, and reasoning with its text as content."""
     return INTERLEAVED if fault.name == TEXT_BETWEEN else None if fault.name in (ITEM_ID, FULL_REASONING) else fault.rule
 
 
@@ -166,4 +166,4 @@ ERRORS = (
     ),
     Wording("missing required field summary", ("openai-responses", "deepseek-responses"), ("member-missing",)),
 )  # fmt: skip
-"""Wordings of other versions, places and gateways of the API, seen in public issues."""
+"""Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -1,4 +1,4 @@
-"""The JSON of Responses items (openai/types/responses/response_input_item_param.py): ids, members, and what reasoning precedes."""
+"""Check the JSON of Responses items (openai/types/responses/response_input_item_param.py): ids, members, order of reasoning."""
 
 from __future__ import annotations
 
@@ -150,12 +150,12 @@ def check_wire(message: Message) -> Iterator[WireFault]:
 
 
 def _is_whole_input(values: Sequence[Any]) -> bool:
-    """Whether the input of the request is a plain text, the shortest form that the API takes."""
+    """Return True if the whole input is a plain string."""
     return len(values) == 1 and isinstance(values[0], str)
 
 
 def check_session(message: Message) -> Iterator[WireFault]:
-    """Check lines that have an item under `payload`; lines of another type are a text and not an item."""
+    """Check the items of a session, which its lines contain under `payload`. Lines of other types are not items."""
     yield from _in_items(message, _session_items(message))
 
 
@@ -165,7 +165,7 @@ def _session_items(message: Message) -> list[Any]:
 
 
 def repeated_items(messages: Iterable[tuple[Path, int, Message]], format: str) -> Iterator[tuple[Path, int, Broken]]:
-    """Items with the id of an item in an earlier message; those of one message are its own fault (check_wire)."""
+    """Yield items with the id of an item in an earlier message. `check_wire` reports repeated ids within one message."""
     if format not in ("openai_responses", "codex_rollout"):
         return
     seen: set[str] = set()
@@ -238,7 +238,7 @@ def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
 
 
 def _id_rule(item: dict[str, Any], kind: str) -> Rule | None:
-    """The rule that the id of an item breaks."""
+    """Return the rule that the id of an item breaks; None if it breaks none."""
     id = item.get("id")
     if not isinstance(id, str) or kind == "item_reference":
         return None
@@ -250,14 +250,14 @@ def _id_rule(item: dict[str, Any], kind: str) -> Rule | None:
 
 
 def item_id(item: Any) -> str:
-    """Return the id by which the API distinguishes items; "" for an item without one, for a reference to a stored item,
-    and for the output of a local shell, whose id is that of its call."""
+    """Return the id that must be unique among items; "" for an item without an id, a reference to a stored item, and the output of a
+    local shell, which has the id of its call."""
     id = item.get("id") if isinstance(item, dict) and _kind(item) not in ("item_reference", "local_shell_call_output") else ""
     return id if isinstance(id, str) else ""
 
 
 def refused_members(item: dict[str, Any]) -> tuple[str, ...]:
-    """Members that are spelled wrong or missing."""
+    """Return the members that are wrong or missing."""
     kind = _kind(item)
     found = ("id",) if _id_rule(item, str(kind)) else ()
     if kind != "reasoning":
@@ -267,12 +267,12 @@ def refused_members(item: dict[str, Any]) -> tuple[str, ...]:
 
 
 def needs_reasoning(item: dict[str, Any]) -> bool:
-    """Return True if the id shows that the API made the item, perhaps after reasoning that it wants back."""
+    """Return True if the id shows that the API created the item, so that the API may require the reasoning before it."""
     return str(item.get("id")).startswith(("fc_", "msg_"))
 
 
 def _reasoning_faults(before: Sequence[Any], item: Any, after: Sequence[Any]) -> Iterator[tuple[Rule, str]]:
-    """Reasoning belongs to the items of the model behind it."""
+    """Yield the faults of reasoning without an item of the model after it, and of an item without its reasoning."""
     if not isinstance(item, dict):
         return
     if _kind(item) == "reasoning" and not after:

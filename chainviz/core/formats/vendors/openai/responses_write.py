@@ -1,7 +1,7 @@
-"""The items of OpenAI's Responses API: writes new ones, and changes leaf by leaf into the source text.
+"""Write new items of OpenAI's Responses API, and write changed values into the source text.
 
-Nearest forms: reasoning that hangs on a text or a call becomes an item before it; a call of an unknown type becomes a
-function call; a result is a function's unless it answers a free-form call.
+A part without a place takes the nearest form: reasoning of a text or call becomes an item before it; a call of an unknown type
+becomes a function call; a result becomes a function's output unless it answers a free-form call.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from chainviz.core.formats.vendors.openai.responses_read import (
 from chainviz.core.formats.vendors.openai_form.read import ROLES, WORDS
 
 BLOCKS = frozenset(("input_file", "input_image", "input_audio", "output_audio"))
-"""Kinds of opaque parts that are at home in a message's content."""
+"""Kinds of opaque parts that belong in the content of a message."""
 _CALL_ITEMS = {shape.type: kind for kind, shape in CALLS.items()}
 
 
 def new_items(message_role: Role, parts: Sequence[Part], label: str, near: str, speller: Speller) -> list[str]:
-    """Return the items of new parts; `near` is an item of the role, whose shape a message takes."""
+    """Return the items of new parts. A message imitates `near`, an item of the same role."""
     items: list[str] = []
     content: list[Part] = []
     for part in parts:
@@ -67,7 +67,7 @@ def _is_content(part: Part) -> bool:
 
 
 def _flushed(role: Role, content: list[Part], label: str, near: str, speller: Speller) -> list[str]:
-    """The message of the parts collected so far, behind the reasoning that hangs on them."""
+    """Return the items of the collected parts: their reasoning, then one message. Empties `content`."""
     if not content:
         return []
     hung = [part.reasoning for part in content if isinstance(part, Text) and part.reasoning and not part.reasoning.is_empty]
@@ -86,7 +86,7 @@ def _message(role: Role, content: Sequence[Part], label: str, near: str, speller
     texts = [part.text for part in content if isinstance(part, Text)]
     is_text = len(texts) == len(content) and (len(texts) == 1 or (role == AI and len(texts) > 1))
     if is_text and not isinstance(model.get("content"), list):
-        members["content"] = speller.quote("\n".join(texts))  # the API knows a list in an answer of its own only, by its id
+        members["content"] = speller.quote("\n".join(texts))  # a list is valid only in answers of the API, which have an id
     else:
         blocks = [new_block(part, role, speller) for part in content]
         members["content"] = speller.list([block for block in blocks if block is not None])
@@ -94,7 +94,7 @@ def _message(role: Role, content: Sequence[Part], label: str, near: str, speller
 
 
 def new_block(part: Part, role: Role, speller: Speller) -> str | None:
-    """An element of a message's content; None for what has no place there."""
+    """Return a new part as an element of a message's content; None if it does not belong there."""
     if isinstance(part, Text):
         kind = "output_text" if role == AI else "input_text"
         return speller.object({"type": speller.quote(kind), "text": speller.quote(part.text)})
@@ -122,7 +122,7 @@ def _own_items(part: Part, speller: Speller) -> list[str]:
 
 
 def is_own_item(part: Part) -> bool:
-    """An opaque part that is an item of this API."""
+    """Return True for an opaque part that is an item of this API."""
     if not isinstance(part, Opaque) or not is_object(part.text):
         return False
     kind = kind_of(json_edit.parse(part.text))
@@ -156,8 +156,8 @@ def _result(part: ToolResult, speller: Speller) -> str:
 
 
 def _own_output(part: ToolResult) -> dict[str, Any] | None:
-    """The item with which a tool that OpenAI defines is answered; None for a function's result, which also answers a local
-    shell (Codex). A search has no place for a text: it answers with tools."""
+    """Return the output item of a tool that OpenAI defines; None for a function's result, which also answers a local shell (Codex).
+    The output of a tool search is a list of tools, so its text is left out."""
     match part.type:
         case "tool_search":
             found = {"execution": "client", "status": "completed", "tools": []}
@@ -178,12 +178,12 @@ _ELEMENTS = ResultElements(
 
 
 def takes(raw: str, part: Part) -> bool:
-    """Whether a new part may join the item: content joins a message."""
+    """Return True if a new part can be added to the item: content can be added to a message."""
     return _is_content(part) and kind_of(json_edit.parse(raw)) == "message"
 
 
 def patched_item(raw: str, old: Sequence[Part], new: Sequence[tuple[Part, int | None]], role: Role, speller: Speller) -> str | None:
-    """Return the item with its parts changed to `new`, each with the index of its old part; None if it must be rewritten."""
+    """Return the item with its parts changed to `new`, each with the index of its old part; None if the item must be rewritten."""
     item = json_edit.load_object(raw)
     kind = kind_of(json_edit.parse(raw))
     if kind == "message":
@@ -250,7 +250,7 @@ def _set(block: Object, key: str, value: str, speller: Speller) -> None:
 
 
 def _patch_reasoning(item: Object, old: Thinking, new: Thinking, speller: Speller) -> None:
-    """Write a changed text into the first of the texts, and remove the others."""
+    """Write a changed reasoning text into the first text of the item and remove the others."""
     if new.signature != old.signature:
         if new.signature:
             item.set("encrypted_content", speller.quote(new.signature))
@@ -309,7 +309,7 @@ def _patch_result(item: Object, kind: str, old: ToolResult, new: ToolResult, spe
 
 
 def losses(role: Role, parts: Sequence[Part]) -> tuple[str, ...]:
-    """What these items have no place for."""
+    """Return a sentence for each thing that is lost when these parts become items."""
     lost = []
     if any(isinstance(part, Opaque) and not is_own_item(part) and part.kind not in BLOCKS for part in parts):
         lost.append("parts of unknown kinds are left out")

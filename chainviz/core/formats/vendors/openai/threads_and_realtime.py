@@ -18,7 +18,7 @@ _OBJECT = "thread.message"
 
 
 class OpenAIThread(ReadOnlyUnits):
-    """Messages of a thread as the OpenAI Assistants API lists them: the newest comes first, so the chain goes by their times."""
+    """Messages of a thread in the order of the OpenAI Assistants API, newest first. The chain is sorted by time."""
 
     name = "openai_thread"
     label = "OpenAI Assistants thread"
@@ -54,7 +54,7 @@ def _list_of(source: Source, text: str, at: Pointer, listed: list[dict[str, Any]
     for place in range(len(listed)):
         start, end = span_of(text, (*at, place)) or (0, 0)
         spans.append(Span(byte_length(text[:start]), byte_length(text[:end])))
-    # of equal times the later one in the list is the older one
+    # of two messages with the same time, the later one in the list is older
     order = sorted(range(len(listed)), key=lambda place: (listed[place]["created_at"], -place))
     lists = tuple(ListSpan(spans[place].start, spans[place].end, place, single=True) for place in order)
     sample = Sample(tuple(listed[place] for place in order[:16]), {}, "data")
@@ -81,8 +81,8 @@ _EVENTS = ("session.", "response.", "input_audio_buffer.", "output_audio_buffer.
 
 
 class OpenAIRealtime(ReadOnlyUnits):
-    """Events of an OpenAI Realtime session, one a line or in a list: the items that were added and those that the model ended.
-    The transcription of an item holds what a person said; other events are not messages.
+    """Events of an OpenAI Realtime session, in lines or a list. Items that were added, or that the model finished, are messages, and
+    so are transcriptions of a person's speech. Other events are not.
     """
 
     name = "openai_realtime"
@@ -95,7 +95,7 @@ class OpenAIRealtime(ReadOnlyUnits):
         return string_of(value, "type") in (*_ADDED, _ENDED, _HEARD, *_STARTS) and "event_id" in value  # type: ignore[operator]
 
     def is_carried(self, value: object) -> bool:
-        """An event that another one repeats when it ends, or that is not about an item."""
+        """Return True for an event that is not about an item, or whose item a later event repeats."""
         kind = string_of(value, "type")
         if kind in _ADDED:
             return _is_repeated(inner(value, "item"))
@@ -112,7 +112,7 @@ class OpenAIRealtime(ReadOnlyUnits):
 
 
 def _is_repeated(item: dict[str, Any]) -> bool:
-    """Whether the event with which an item ends repeats it."""
+    """Return True if a later event, at the end of the item, repeats it."""
     return string_of(item, "role") == "assistant" or string_of(item, "type") == "function_call"
 
 

@@ -1,1 +1,1 @@
-"""The message form of the OpenAI chat API, which other vendors and many programs share."""
+"""The messages of OpenAI's chat API, which other vendors and many programs use with small differences."""

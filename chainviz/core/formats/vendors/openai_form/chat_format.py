@@ -1,8 +1,7 @@
-"""The base of formats whose messages have the OpenAI chat form: changes are written into the source text leaf by leaf.
+"""The base of formats with OpenAI's chat messages. Changed values are written into the source text.
 
-Where a part has no place, the nearest form is written: reasoning comes before content and content before calls, in whatever
-order the parts are; the last part taken away leaves null (assistant) or an empty text; ids of legacy function calls are never
-written.
+A part without a place takes the nearest form: reasoning is written before content and content before calls, in any order of the
+parts; a message without parts has null (assistant) or an empty text as content; ids of legacy function calls are left out.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ class ChatFormat(Format):
 
 
 def patched(message: Message, text: str, *, ascii_only: bool, accent: Accent = OPENAI) -> str:
-    """The unit's text with what differs from `message` changed."""
+    """Return the text of a unit, changed where it differs from `message`."""
     value = json_edit.parse(text)
     role = role_of(value)
     speller = Speller(text, ascii_only)
@@ -137,7 +136,7 @@ def holds_result(message: Message) -> bool:
 
 
 class _Patch:
-    """One message's change, member by member."""
+    """Writes a changed message into its unit, member by member."""
 
     def __init__(
         self, unit: Object, old: list[Part], places: list[Pointer], speller: Speller, accent: Accent
@@ -169,7 +168,7 @@ class _Patch:
         self._text_member("refusal", refusal)
         self._calls(calls)
         self._legacy(legacy)
-        # an empty text beside calls says nothing; without them it would be a text
+        # beside calls, an empty content is no text; without calls it would be one
         if self.value.get("content") == "" and not content and not calls and legacy is None and self._old_calls():
             self.unit.set("content", "null" if message.role == AI else '""')
 
@@ -213,7 +212,7 @@ class _Patch:
             self.unit.set("content", text, after="role")
 
     def _items(self, array: Array, new: list[tuple[Part, int | None]], key: str) -> None:
-        """Kept elements keep their bytes, changed ones change a leaf, the others go or are made."""
+        """Write the elements of a list: unchanged elements keep their bytes, others are changed, removed or added."""
         row: list[int | str] = []
         for part, claim in new:
             place = self.places[claim] if claim is not None else ()
@@ -275,7 +274,7 @@ class _Patch:
 
 
 def _changed_thinking(raw: str, text: str, speller: Speller) -> str:
-    """A text, or the text of the first chunk; the others go."""
+    """Return the JSON of changed reasoning: a text, or a list of chunks that keeps only the first."""
     if not raw.startswith("["):
         return speller.quote(text)
     chunks = json_edit.parse(raw)
@@ -293,7 +292,7 @@ def _changed_thinking(raw: str, text: str, speller: Speller) -> str:
 
 
 def changed_call(raw: str, old: ToolCall, new: ToolCall, speller: Speller, *, legacy: bool = False) -> str:
-    """The call's element with only its differing leaves replaced."""
+    """Return the JSON of a call with its changed values replaced."""
     call = json_edit.load_object(raw)
     value = json_edit.parse(raw)
     if new.id != old.id and not legacy:
@@ -333,7 +332,7 @@ def changed_image(raw: str, old: Image, new: Image, speller: Speller) -> str:
 
 
 def _patch_result(unit: Object, value: dict[str, Any], old: Part, message: Message, speller: Speller) -> None:
-    """A tool message holds one result; the text of further parts is added to it."""
+    """Write a changed result. A tool message contains one result; texts of further parts are appended to it."""
     assert isinstance(old, ToolResult)
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     new = results[0] if results else ToolResult(old.call_id, old.name, "")

@@ -1,6 +1,6 @@
-"""The message shape that OpenAI's chat API began and dozens of programs speak with an accent: reading it.
+"""Read messages of OpenAI's chat API and of the many programs with the same messages and small differences.
 
-A place is the JSON pointer, inside the message, of the element a part was read from.
+The place of a part is the JSON pointer, inside the message, of the element that it was read from.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROLES: dict[str, Role] = {
     "system": SYSTEM, "developer": SYSTEM, "user": HUMAN, "assistant": AI, "model": AI, "tool": TOOL, "function": TOOL,
     "_system_prompt": SYSTEM,
 }  # fmt: skip
-"""Kimi CLI names the system message of a session `_system_prompt`."""
+"""Roles by their names in messages. `_system_prompt` is Kimi CLI's name for system."""
 WORDS: dict[Role, str] = {SYSTEM: "system", HUMAN: "user", AI: "assistant", TOOL: "tool"}
 REASONING_KEYS = ("reasoning_content", "reasoning", "tool_plan")
 REASONING_COPIES = ("reasoning_content", "reasoning", "tool_plan", "reasoning_details", "reasoning_items", "thinking_blocks")
@@ -39,18 +39,18 @@ _NOTES = ("stop_reason", "finish_reason", "stopReason")
 
 
 THINKING = {"thinking": "signature", "think": "encrypted"}
-"""The types of a content part that holds reasoning, each with the member of its signature. The text is under the type's name."""
+"""The types of content parts with reasoning, each with the member of its signature. The text is the member named like the type."""
 
 
 def role_of(value: dict[str, Any]) -> Role:
-    """The result of a tool the user ran is the user's: it answers no call of the model (tau2, dual control)."""
+    """Return the role of a message. The result of a tool that the user ran is a human message (tau2, dual control)."""
     word: str = value["role"]
     role = ROLES.get(word, word)
     return HUMAN if role == TOOL and value.get("requestor") == "user" else role
 
 
 def is_result(value: dict[str, Any]) -> bool:
-    """Whether it holds the result of a call, be it the user's."""
+    """Return True if a message contains the result of a call, of the model or of the user."""
     return ROLES.get(value["role"]) == TOOL
 
 
@@ -67,7 +67,7 @@ def note_of(value: dict[str, Any]) -> str:
 
 
 def read_parts(role: Role, value: dict[str, Any], text: str) -> tuple[list[Part], list[Pointer]]:
-    """The parts of a message and the place of each."""
+    """Return the parts of a message and the place of each."""
     if is_result(value):
         return [read_result(value, text)], [()]
     parts: list[Part] = []
@@ -82,7 +82,7 @@ def read_parts(role: Role, value: dict[str, Any], text: str) -> tuple[list[Part]
     content = value.get("content")
     calls = value.get("tool_calls")
     legacy = _legacy_call(value)
-    # beside calls an empty text says nothing; alone it is the message
+    # beside calls, an empty text is left out; without calls, it is the message
     if type(content) is str and (content or not (calls or legacy)):
         parts.append(Text(content, origin=len(parts)))
         places.append(("content",))
@@ -101,7 +101,7 @@ def read_parts(role: Role, value: dict[str, Any], text: str) -> tuple[list[Part]
 
 
 def _legacy_call(value: dict[str, Any]) -> Any:
-    """Some programs write a call without name and arguments for none."""
+    """Return the legacy call of a message; None if its name and arguments are empty, which some programs write for no call."""
     call = value.get("function_call")
     return None if type(call) is dict and not call.get("name") and not call.get("arguments") else call
 
@@ -136,7 +136,7 @@ def _content_part(item: Any, text: str, place: Pointer, origin: int) -> Part:
 
 
 def _thinking(value: Any) -> str:
-    """Reasoning inside the content: a text, or a list of chunks (Mistral)."""
+    """Return the reasoning in a content part, which is a text or a list of chunks (Mistral)."""
     if type(value) is str:
         return value
     chunks = [chunk.get("text") for chunk in value if type(chunk) is dict]
@@ -154,7 +154,7 @@ def _image(item: dict[str, Any], origin: int = -1) -> Image | None:
 
 
 def _call(item: Any, text: str, place: Pointer, origin: int, role: Role) -> Part:
-    """Calls are the model's or, in tau2's dual control, the user's; what another role calls is carried."""
+    """Return a call of the model or, in tau2's dual control, of the user. A call of any other role is an opaque part."""
     if type(item) is not dict or role not in (AI, HUMAN):
         return Opaque("tool_call", raw_at(text, place) or "", origin=origin)
     holder = call_holder(item)
@@ -196,7 +196,7 @@ RESULT_IDS = ("tool_call_id", "id", "toolCallId")
 
 
 def result_id_key(value: dict[str, Any]) -> str:
-    """The member that names the call; "" where only the tool's name does."""
+    """Return the member with the id of the call; "" if the result has only the tool's name."""
     if value.get("role") == "function":
         return ""
     for key in RESULT_IDS:
@@ -232,7 +232,7 @@ def read_result(value: dict[str, Any], text: str) -> ToolResult:
 
 
 def read_element(item: dict[str, Any]) -> str | Image | None:
-    """An element of a result's list; Cohere gives documents."""
+    """Return an element of a result's list as text or image; None for any other element. Cohere's elements are documents."""
     if item.get("type") == "text" and type(item.get("text")) is str:
         return str(item["text"])
     document = item.get("document")
@@ -242,7 +242,7 @@ def read_element(item: dict[str, Any]) -> str | Image | None:
 
 
 def set_text(element: Object, text: str, speller: Speller) -> None:
-    """Changes the text of an element of a result's list."""
+    """Change the text of an element of a result's list."""
     document = element.get("document")
     if type(document) is dict and "data" in document:
         holder = element.child("document")

@@ -1,4 +1,4 @@
-"""Requests in the form of OpenAI's Chat Completions, which other APIs speak with an accent."""
+"""Requests of OpenAI's Chat Completions, and of other APIs that use them with small differences."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MODES: Mapping[Any, ToolChoice] = {
     "auto": ToolChoice("auto"), "none": ToolChoice("none"), "required": ToolChoice("required"), "any": ToolChoice("required"),
     "REQUIRED": ToolChoice("required"), "NONE": ToolChoice("none"),
 }  # fmt: skip
-"""Also Mistral's and Cohere's words."""
+"""Tool choices by their names, including those of Mistral and Cohere."""
 
 
 class OpenAILikeForm(RequestForm):
@@ -67,7 +67,7 @@ class OpenAILikeForm(RequestForm):
             new.put(("parallel_tool_calls",), parallel)
 
     def function_choice(self, new: NewRequest, choice: ToolChoice) -> Any:
-        """The choice of one function; of several only the mode is kept."""
+        """Return the choice of one function. For several functions, only the mode is written."""
         if len(choice.names) == 1 and choice.mode == "required":
             return {"type": "function", "function": {"name": choice.names[0]}}
         new.leave_out("tool_choice")
@@ -86,7 +86,7 @@ class OpenAILikeForm(RequestForm):
 
 
 def read_choice(value: Any) -> ToolChoice | None:
-    """`tool_choice` of Chat Completions, of Responses, and the older `function_call`."""
+    """Read `tool_choice` of Chat Completions or Responses, or the older `function_call`."""
     if isinstance(value, str):
         return _MODES.get(value)
     if not isinstance(value, dict):
@@ -108,7 +108,7 @@ def _name(value: Any) -> str:
 
 
 def read_response_format(value: dict[str, Any]) -> ResponseFormat | None:
-    """`response_format`; what asks for no JSON is a format of its own kind."""
+    """Read `response_format`: JSON with or without a schema, or text. Returns None for any other type."""
     kind, inner = value.get("type"), value.get("json_schema")
     if isinstance(inner, dict):
         return read_json_schema(inner.get("schema", inner), inner)
@@ -116,7 +116,7 @@ def read_response_format(value: dict[str, Any]) -> ResponseFormat | None:
 
 
 def read_json_schema(schema: Any, beside: Mapping[str, Any]) -> ResponseFormat | None:
-    """`beside`: the object with the name, the description and whether the schema is strict."""
+    """Read a JSON schema. `beside` is the object with its name, description and strictness."""
     if not isinstance(schema, Mapping):
         return None
     name, description = (str(beside.get(key) or "") for key in ("name", "description"))

@@ -1,4 +1,4 @@
-"""The streams of OpenAI: Chat Completions, which dozens of servers speak and Mistral with lists as contents, and Responses."""
+"""Join the streams of OpenAI's Chat Completions, of the many compatible servers (Mistral's contents are lists), and of Responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _choices(chunks: Sequence[Chunk]) -> Iterator[Chunk]:
 
 
 def _join_chat(chunks: Sequence[Chunk]) -> Joined:
-    """The first choice; a stream of several says so."""
+    """Join the chunks of the first choice. If there are several choices, the note of the message says so."""
     message: Chunk = {"role": "assistant", "content": None}
     calls: dict[int, Chunk] = {}
     reason, choices = "", 1
@@ -44,7 +44,7 @@ def _join_chat(chunks: Sequence[Chunk]) -> Joined:
 
 
 def _add_content(message: Chunk, key: str, content: Any) -> None:
-    """Append a piece of content: a text, or a list of parts, of which texts and thoughts go on with the one before."""
+    """Append a piece of content: a text, or a list of parts. A text or thought continues the part before it."""
     before = message.get(key)
     if type(content) is not list and type(before) is not list:
         if content is not None:
@@ -87,7 +87,7 @@ def _is_chat(chunk: Chunk) -> bool:
 
 
 def _is_mistral(chunk: Chunk) -> bool:
-    """Only Mistral streams lists of parts."""
+    """Return True for a chunk of Mistral, which alone streams lists of parts."""
     lists = any(list_at(object_at(choice, "delta"), "content") for choice in _choices([chunk]))
     return lists or string_of(chunk, "model").startswith(_MISTRAL)
 
@@ -114,7 +114,7 @@ _BLOCK_TYPES = {
 
 
 def _join_responses(chunks: Sequence[Chunk]) -> Joined:
-    """Items as they ended; one that was cut off, as far as it came."""
+    """Join the items of a response. An item that did not end has the pieces that arrived."""
     items: dict[int, Chunk] = {}
     done: set[int] = set()
     note = ""
@@ -146,7 +146,7 @@ def _add_delta(item: Chunk, kind: str, chunk: Chunk) -> None:
 
 
 RESPONSES = Chunks(
-    # events of the Realtime API have the same types and an id each; numbers came in May 2025
+    # the Realtime API's events have the same types, but each has an id; sequence numbers exist since May 2025
     is_chunk=lambda chunk: string_of(chunk, "type").startswith("response.") and "event_id" not in chunk,
     joined=_join_responses,
     opens=lambda chunk: chunk.get("type") == "response.created",

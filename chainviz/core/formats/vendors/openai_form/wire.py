@@ -1,4 +1,4 @@
-"""The JSON of messages in the form that OpenAI's chat API began (openai/types/chat/*_param.py); others speak it too."""
+"""Check the JSON of messages of OpenAI's chat API (openai/types/chat/*_param.py) and of compatible APIs."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _MESSAGE = Fields(
         "function_call": Fields({"name": str, "arguments": str}),
     },
 )
-"""The members of a message whose forms no other check looks at."""
+"""The members of a message that no other function checks."""
 _NO_CALL = {"name": "", "arguments": ""}
-"""What some programs write where a message calls no tool."""
+"""The call that some programs write in a message without a call."""
 _CALLS = {
     "function": Fields({"id": str, "function": Fields({"name": str, "arguments": str})}, {"type": str}),
     "custom": Fields({"id": str, "custom": Fields({"name": str, "input": str})}, {"type": str}),
@@ -47,19 +47,19 @@ _CALLS = {
 
 
 _ROLES = frozenset(("system", "user", "assistant", "tool"))
-"""Those that every API with this form takes."""
+"""Roles that every API of this form accepts."""
 _COMMON = frozenset(
     ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations")
 )
-"""Members of a message that every API with this form takes."""
+"""Members of a message that every API of this form accepts."""
 
 
 @dataclass(frozen=True)
 class ChatForm:
-    """What one API takes of the common form, and the rule that each fault breaks."""
+    """The messages that one API accepts, and the rule that each fault breaks."""
 
     parts: Mapping[str, frozenset[str]]
-    """Types of content parts by role; a role without an entry is not looked into."""
+    """Accepted types of content parts by role. The parts of a role without an entry are not checked."""
     content_type: Rule
     content_missing: Rule
     part_type: Rule
@@ -68,22 +68,22 @@ class ChatForm:
     role: Rule
     empty_content: Rule | None = None
     empty_calls: Rule | None = None
-    """For empty lists; None where they are taken."""
+    """The rule for empty lists; None if the API accepts them."""
     null_calls: Rule | None = None
     arguments: Rule | None = None
-    """For arguments that are not a text; None where any JSON is taken."""
+    """The rule for arguments that are not a string; None if the API accepts any JSON."""
     call_type: Rule | None = None
-    """For a tool call without `type`; None where it is taken as a function."""
+    """The rule for a tool call without `type`; None if the API reads it as a function."""
     fields: frozenset[str] = frozenset()
-    """Members of a message that are understood, besides the common ones."""
+    """Accepted members of a message, in addition to the common ones."""
     other_roles: frozenset[str] = frozenset()
-    """Roles that are taken, besides those of `parts`."""
+    """Accepted roles, in addition to those of `parts`."""
     short_parts: bool = False
-    """Whether a part may be short: a plain text in place of its object, or the id of a file beside its type."""
+    """The API accepts short parts: a string instead of the part's object, or a file id beside the type."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """All rules that a fault can break here."""
+        """All rules that a message of this API can break."""
         values = (getattr(self, field.name) for field in fields(self))
         return tuple(value for value in values if isinstance(value, Rule))
 
@@ -109,7 +109,7 @@ class ChatForm:
 
 
 def check_chat(message: Message) -> Iterator[WireFault]:
-    """Faults named as the members of ChatForm are, and: field, part (detail `role:type`), short-part."""
+    """Yield the faults of a message, named like the members of ChatForm, or field, part (detail `role:type`) and short-part."""
     stored = sent_value(message)
     value = as_sent(stored) if isinstance(stored, dict) else None
     if value is None:

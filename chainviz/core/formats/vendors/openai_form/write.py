@@ -1,4 +1,4 @@
-"""The message shape of OpenAI's chat API: new messages, in the accent of their neighbours."""
+"""Write new messages of OpenAI's chat API in the style of their neighbours."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ from chainviz.core.formats.vendors.openai_form.read import (
 
 @dataclass(frozen=True, slots=True)
 class Accent:
-    """How a format differs that speaks this message shape."""
+    """How a format with OpenAI's chat messages differs from OpenAI's own."""
 
     reasoning: str = "reasoning_content"
-    """The member that holds an assistant's reasoning; "" where reasoning is a list of chunks inside the content."""
+    """The member with an assistant's reasoning; "" if reasoning is a part of the content."""
     thinking: str = "thinking"
-    """The type of such a chunk."""
+    """The type of a content part with reasoning."""
     result_names: bool = True
-    """A tool message names its tool; else only where the document's others do."""
+    """A new tool message names its tool. Otherwise it does so only if its neighbour does."""
 
 
 OPENAI = Accent()
 OWN_KINDS = frozenset(("input_audio", "file", "refusal", "content"))
-"""Kinds of opaque content parts that are at home here."""
+"""Kinds of opaque parts that belong in the content of a message."""
 
 
 def message_text(message: Message, near: str, speller: Speller, accent: Accent = OPENAI) -> str:
-    """A new message; `near` is the text of one of its role, whose shape it takes."""
+    """Return the JSON of a new message. It imitates `near`, the text of a message of its role."""
     model = _value(near)
     if message.role == TOOL or (message.role == HUMAN and any(isinstance(part, ToolResult) for part in message.parts)):
         return _result_text(message, model, speller, accent)
@@ -86,7 +86,7 @@ def _value(near: str) -> dict[str, Any]:
 
 
 def _result_text(message: Message, model: dict[str, Any], speller: Speller, accent: Accent) -> str:
-    """Chat tool messages hold one result: the first, and the text of all."""
+    """Return the JSON of a tool message. It contains one result: the first, with the text of all."""
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     first = results[0] if results else ToolResult("", "", "")
     texts = [part.content for part in results] + [part.text for part in message.parts if isinstance(part, Text)]
@@ -95,7 +95,7 @@ def _result_text(message: Message, model: dict[str, Any], speller: Speller, acce
     members = {"role": '"tool"', key: speller.list([call_id]) if key == "tool_call_ids" else call_id}
     if message.role == HUMAN:
         members["requestor"] = '"user"'
-    # a document whose results have no names gets none
+    # in a document whose results have no names, a new result has none either
     is_named = bool(result_name_key(model)) if result_id_key(model) else accent.result_names
     if first.name and is_named:
         members["name"] = speller.quote(first.name)
@@ -108,7 +108,7 @@ def _result_text(message: Message, model: dict[str, Any], speller: Speller, acce
 
 
 def content_text(parts: Sequence[Part], speller: Speller, accent: Accent = OPENAI, *, as_list: bool = False) -> str:
-    """The content member: a string where one text is all there is."""
+    """Return the JSON of the content: a string if there is only one text, otherwise a list."""
     if not parts:
         return '""'
     if len(parts) == 1 and isinstance(parts[0], Text) and not as_list:
@@ -118,7 +118,7 @@ def content_text(parts: Sequence[Part], speller: Speller, accent: Accent = OPENA
 
 
 def content_item(part: Part, speller: Speller, accent: Accent = OPENAI) -> str | None:
-    """One content element; None for what has no place here."""
+    """Return a part as an element of the content; None if it does not belong there."""
     if isinstance(part, Text):
         return speller.object({"type": '"text"', "text": speller.quote(part.text)})
     if isinstance(part, Image | Binary):
@@ -143,7 +143,7 @@ RESULT_ELEMENTS = ResultElements(
 
 
 def _thinking(part: Thinking, kind: str, speller: Speller) -> dict[str, str]:
-    """A chunk of reasoning: under `thinking` itself a list of chunks, under `think` a text."""
+    """Return the members of a content part with reasoning: a list of chunks for the type `thinking`, a text for `think`."""
     text = speller.quote(part.content)
     inner = text if kind == "think" else speller.list([speller.object({"type": '"text"', "text": text})])
     members = {"type": speller.quote(kind), kind: inner}
@@ -151,7 +151,7 @@ def _thinking(part: Thinking, kind: str, speller: Speller) -> dict[str, str]:
 
 
 def call_text(part: ToolCall, shape: Any, speller: Speller) -> str:
-    """A tool call; `shape` is a call of the neighbourhood whose form it takes."""
+    """Return the JSON of a tool call. It imitates `shape`, a neighbouring call."""
     arguments = speller.quote(part.arguments)
     model = shape if isinstance(shape, dict) else {}
     members = {"id": speller.quote(part.id)}
