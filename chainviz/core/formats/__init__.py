@@ -1,10 +1,10 @@
-"""Every transcript format, in the order in which equal confidence is decided.
+"""Every transcript format. If two formats are equally likely, the first in FORMATS wins.
 
-A file or folder a format, by origin: `vendors`, `agents`, `frameworks`, `traces`, `chats`. What they share, in reading order:
-`contract`, `blocks`, `leaf_format` and `read_only` (bases of formats), `streams` and `streamed_logs` (recorded answers), `reader`
-(units to messages), `stylist` (new messages in the style of their neighbours), `conversion` and `cross_provider` (messages that
-move to another format or provider), `offers` (what a file can be read as), `coverage` and `misspelt_names` (what of a chain is
-read), `neutral` (chainviz's own JSON), `requests` (what lies beside the messages).
+Each format is a file or folder by origin: `vendors`, `agents`, `frameworks`, `traces` and `chats`. They share, in reading order:
+`contract`; `blocks`, `leaf_format` and `read_only` (base classes); `streams` and `streamed_logs` (recorded answers); `reader` (units to
+messages); `stylist` (new messages in the style of their neighbours); `conversion` and `cross_provider` (messages that move to another
+format or provider); `offers` (the chains of a file and their possible formats); `coverage` and `misspelt_names` (how much of a chain
+was read); `neutral` (chainviz's own JSON); and `requests` (tools and settings beside the messages).
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ FORMATS: tuple[Format, ...] = (
     OpenInferenceMessages(),
     OpenLLMetry(),
     VercelSpans(VercelModel()),
-    Stream(Mistral(), MISTRAL),  # before the form of which it is an accent
+    Stream(Mistral(), MISTRAL),  # before OpenAI's, of which it is a variant
     Stream(OpenAIChat(), CHAT),
     Stream(OpenAIResponses(), RESPONSES),
     Stream(Anthropic(), ANTHROPIC),
@@ -196,7 +196,7 @@ FORMATS: tuple[Format, ...] = (
 kinds.kinds_of_formats = (streamed_logs(tuple(each.chunks for each in FORMATS if isinstance(each, Stream))),)
 
 WRITTEN: tuple[Format, ...] = tuple(format for format in FORMATS if format.writes)
-"""What a chain can be converted to."""
+"""The formats that a chain can be converted to."""
 
 
 def read_only(name: str) -> str:
@@ -206,7 +206,8 @@ def read_only(name: str) -> str:
 
 
 def get_format(name: str) -> Format:
-    """`react_log`, or with values of its choices: `react_log:text,call`."""
+    """Return a format by its name, such as `react_log`, or `react_log:text,call` with values of its choices. Raises DocumentError
+    for an unknown name or value."""
     base, _, chosen = name.partition(":")
     format = next((each for each in FORMATS if each.name == base), None)
     if format is None:
@@ -216,13 +217,13 @@ def get_format(name: str) -> Format:
     allowed = {value for choice in format.choices for value, _ in choice.values}
     unknown = next((value for value in values if value not in allowed), None)
     if unknown is not None:
-        said = f"choose from {', '.join(sorted(allowed))}" if allowed else "it is read in one way only"
-        raise DocumentError(f"The format {base} has no choice “{unknown[:40]}”; {said}.")
+        advice = f"choose from {', '.join(sorted(allowed))}" if allowed else "it is read in one way only"
+        raise DocumentError(f"The format {base} has no choice “{unknown[:40]}”; {advice}.")
     return format.chosen(values) if values else format
 
 
 def format_label(name: str) -> str:
-    """The name itself for a format that is unknown today."""
+    """Return the label of a format, or its name if this version does not know it."""
     try:
         return get_format(name).label
     except DocumentError:
@@ -230,7 +231,7 @@ def format_label(name: str) -> str:
 
 
 def recognition_of(formats: Sequence[Format]) -> Recognition:
-    """Return the recognition of messages of any of the formats."""
+    """Return how to recognize messages of these formats in a document."""
 
     def is_message(value: object) -> bool:
         return any(format.is_message(value) for format in formats)
@@ -251,6 +252,6 @@ RECOGNITION = recognition_of(FORMATS)
 
 
 def detect(sample: Sample) -> list[tuple[Format, float]]:
-    """The formats the sample could be in, the likeliest first."""
+    """Return the formats that the sample may be in, with their confidence, likeliest first."""
     rated = [(format, format.confidence(sample)) for format in FORMATS]
     return sorted([item for item in rated if item[1] > 0], key=lambda item: -item[1])

@@ -1,7 +1,7 @@
-"""Units whose content is a list of blocks (a request's messages, a session's lines): fragments to messages and back.
+"""Read and write units whose content is a list of blocks, such as the messages of a request or the lines of a session.
 
-A message may own several units, and a unit may feed several messages (`Fragment.blocks`): a user's tool results are one
-tool message, the other blocks beside them a human message. What a block is, a dialect knows.
+A message may consist of several units, and a unit may feed several messages (`Fragment.blocks`): the tool results of a user
+message become a tool message, and its other blocks a human message. The dialect knows what a block is.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.contract import Format, Style
 
 Run = tuple[Role, tuple[int, ...] | None]
-"""A message that a unit feeds: its role, and its blocks where the unit feeds more than one."""
+"""A message that a unit feeds: its role, and the indexes of its blocks (None if the whole unit is this message)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of a unit, and its place in the unit's text."""
+    """The content of a unit, and its position in the unit's text."""
 
     value: Any
     text: str
     at: Pointer = ()
     own: Sequence[int] | None = None
-    """Indexes of the blocks to read; None: all."""
+    """Indexes of the blocks to read; None for all."""
     first: int = 0
-    """Origin of the first part."""
+    """The `origin` of the first part."""
 
     def parts(self, part_of: Callable[[int, Pointer, int], Part], kind: str = "content") -> list[Part]:
-        """Reads a text as one part, else each own block by `part_of(index, place, origin)`; other values are one opaque part."""
+        """Read a string as one text, and each own block of a list with `part_of(index, place, origin)`. Any other value becomes one
+        opaque part."""
         if type(self.value) is str:
             return [Text(self.value, origin=self.first)]
         if type(self.value) is not list:
@@ -53,17 +54,17 @@ ReadBlocks = Callable[[Content, Role], list[Part]]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of a list of blocks."""
+    """A change to a message's part of a block list."""
 
     own: Sequence[int] | None
-    """Indexes of the blocks that are the message's; None: all."""
+    """Indexes of the blocks that belong to the message; None for all."""
     old: Sequence[Part]
     new: Sequence[Part]
     claims: Sequence[int | None]
-    """Which old part each new one was."""
+    """For each new part, the index of the old part that it was; None if it is new."""
 
     def rows(self, length: int) -> list[tuple[Part, int | None, Part | None]]:
-        """Return each new part, the index of its block (None: it has none yet), and the old part."""
+        """Return each new part with the index of its block and its old part; both are None if it has no block yet."""
         places = range(length) if self.own is None else self.own
         return [
             (part, None, None) if claim is None else (part, places[claim], self.old[claim])
@@ -73,18 +74,18 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The blocks of a dialect, and their place in a unit."""
+    """How a dialect reads and changes blocks, and where they are in a unit."""
 
     at: Pointer
     read: ReadBlocks
     patched: Callable[[str, Change, Speller], str]
-    """The content's text with its change; only own blocks stay in it."""
+    """Return the text of the content after a change, with the message's own blocks only."""
     in_slot: Pointer = ()
-    """Where in a slot that is an object they lie; a slot that is a list or a text is the content itself."""
+    """Where the blocks are in a slot that is an object. A slot that is a list or a string is itself the content."""
 
 
 def user_runs(content: Any, is_result: Callable[[Any], bool]) -> list[Run]:
-    """The messages of a user's unit: results are a tool message, other blocks a human one."""
+    """Return the messages of a user unit: its tool results are a tool message, its other blocks a human message."""
     if type(content) is not list or not any(is_result(item) for item in content):
         return [(HUMAN, None)]
     runs: list[tuple[Role, list[int]]] = []
@@ -101,7 +102,10 @@ def user_runs(content: Any, is_result: Callable[[Any], bool]) -> list[Run]:
 def patched_list(
     raw: str, change: Change, new: Callable[[Part], list[str]], changed: Callable[[str, Part, Part], str]
 ) -> str:
-    """A list of blocks with its change; only own blocks stay in it. `changed` takes a block's text, its old part and its new."""
+    """Return a block list after a change, with the message's own blocks only.
+
+    `new` returns the blocks of a new part; `changed` returns a block from its text, its old part and its new part.
+    """
     array = json_edit.load_array(raw)
     row: list[int | str] = []
     for part, index, old in change.rows(len(array)):
@@ -131,7 +135,7 @@ def value_at(value: Any, at: Pointer) -> Any:
 
 
 def read_fragments(source: Sequence[Fragment], blocks: Blocks, role: Role) -> list[list[Part]]:
-    """The parts that each fragment gives; origins count through."""
+    """Return the parts of each fragment. Their origins are numbered across all fragments."""
     found: list[list[Part]] = []
     first = 0
     for fragment in source:
@@ -144,10 +148,8 @@ def read_fragments(source: Sequence[Fragment], blocks: Blocks, role: Role) -> li
 
 
 def patched_fragments(message: Message, blocks: Blocks, ascii_only: bool, role: Role) -> tuple[Fragment, ...]:
-    """Return the message's fragments with its changes; a unit that loses its last block is removed, unless it is the
-    only one.
-    A new part joins the unit of the part before it.
-    """
+    """Return the fragments of a changed message. A new part joins the unit of the part before it; a unit without blocks is
+    removed, unless it is the only one."""
     owned = read_fragments(message.source, blocks, role)
     old = [part for parts in owned for part in parts]
     claims = matched(old, message.parts)
@@ -183,7 +185,7 @@ def _patched(
 
 
 def _with_content(fragment: Fragment, at: Pointer, content: str) -> str:
-    """The unit has no content member yet."""
+    """Return the text of a unit that has no content yet, with this content."""
     holder = json_edit.load_object(json_edit.raw_at(fragment.text, at[:-1]) or "{}")
     holder.set(str(at[-1]), content)
     return json_edit.replace_at(fragment.text, at[:-1], str(holder))
@@ -192,7 +194,7 @@ def _with_content(fragment: Fragment, at: Pointer, content: str) -> str:
 def patched_message(
     message: Message, role: Role, blocks: Blocks, words: Mapping[Role, str], *, ascii_only: bool
 ) -> tuple[Fragment, ...]:
-    """The fragment of a message that owns one, with its changes; `role` was its role before, `words` are those of roles."""
+    """Return the fragment of a changed message that has exactly one. `role` is the old role; `words` spells the roles."""
     source = message.source[:1]
     one = Message(message.role, message.parts, source=source)
     fragments = patched_fragments(one, blocks, ascii_only, role)
@@ -203,7 +205,7 @@ def patched_message(
 
 
 def with_member(fragment: Fragment, at: Pointer, text: str) -> Fragment:
-    """The fragment with the value at `at` set to JSON text."""
+    """Return the fragment with the value at `at` replaced by JSON text."""
     holder = json_edit.load_object(json_edit.raw_at(fragment.text, at[:-1]) or "{}")
     holder.set(str(at[-1]), text)
     return replace(fragment, text=json_edit.replace_at(fragment.text, at[:-1], str(holder)), start=-1)
@@ -213,10 +215,10 @@ class BlockFormat(Format):
     packs = True
     blocks: Blocks
     words: Mapping[Role, str]
-    """The word of each role."""
+    """How the format spells each role."""
 
     def content(self, message: Message, style: Style, speller: Speller) -> str:
-        """The content of a new message as JSON text."""
+        """Return the content of a new message as JSON text."""
         raise NotImplementedError
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
@@ -240,5 +242,5 @@ class BlockFormat(Format):
         return Fragment(NEW, "", speller.unit({**head, member: content}))
 
     def head(self, message: Message, style: Style) -> dict[str, str]:
-        """Return the members of a new message before its content."""
+        """Return the members that precede the content of a new message."""
         return {"role": self.words.get(message.role, message.role)}

@@ -1,4 +1,4 @@
-"""Messages that move into another format: what they leave behind, how they are written, and how turns of the user are joined."""
+"""Move messages to another format: what they lose, how they are written, and how the turns of a user are joined."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from chainviz.core.formats.cross_provider import Route, crossed, with_media_behi
 
 
 def without_source(message: Message) -> Message:
-    """Return the message without its source: its fields and its role's spelling belong to the format it comes from."""
+    """Return the message without its source and its role's spelling, which belong to the old format."""
     return replace(message, source=(), label="", parts=tuple(replace(part, origin=-1) for part in message.parts))
 
 
 def moved(route: Route, message: Message) -> tuple[Message, ...]:
-    """The message as the target keeps it: without what only its own API understands; results that the target does not pack
-    have a message each, other parts stay in front."""
+    """Return the message, or messages, that the target stores. What only the old API understands is left out. Unless the target
+    packs results, each result gets its own message; other parts stay in front."""
     format = route.target
     message = crossed(route, message).message
     bare = without_source(message if _keeps_user_actions(route) else with_calls_as_text(message))
@@ -36,10 +36,10 @@ def moved(route: Route, message: Message) -> tuple[Message, ...]:
 
 
 def moving(route: Route, messages: Iterable[Message]) -> Iterator[Message]:
-    """Messages as the target keeps them. Only those that share a unit with a neighbour have a source yet."""
+    """Return the messages that the target stores. Only messages that share a unit with a neighbour have a source already."""
     named = with_result_names(messages) if route.target.names_results else messages
-    there = with_media_behind(route.target, (one for message in named for one in moved(route, message)))
-    return with_joined_turns(route.target, there) if route.target.joins_turns else there
+    new = with_media_behind(route.target, chain.from_iterable(moved(route, message) for message in named))
+    return with_joined_turns(route.target, new) if route.target.joins_turns else new
 
 
 def _keeps_user_actions(route: Route) -> bool:
@@ -47,7 +47,7 @@ def _keeps_user_actions(route: Route) -> bool:
 
 
 def with_result_names(messages: Iterable[Message]) -> Iterator[Message]:
-    """Yields the messages; a result without the name of a function gets that of the last call before it with its id."""
+    """Yield the messages, with the function name of the last call of the same id in each result that has no name."""
     names: dict[str, str] = {}
     for message in messages:
         names.update((part.id, part.name) for part in message.parts if isinstance(part, ToolCall))
@@ -61,7 +61,7 @@ def _with_name(part: Part, names: Mapping[str, str]) -> Part:
 
 
 def with_calls_as_text(message: Message) -> Message:
-    """Return a user's own tool calls and results as texts; every other message unchanged."""
+    """Return a message with the user's own tool calls and results as texts. Any other message is unchanged."""
     if not message.is_user_action:
         return message
     return replace(message, parts=tuple(_as_text(part) for part in message.parts))
@@ -74,18 +74,18 @@ def _as_text(part: Part) -> Part:
 
 
 def sources_in(route: Route, messages: Iterable[Message], *, has_slot: bool) -> Iterator[tuple[Fragment, ...]]:
-    """Yield each message in the form of a new one of the target; leading system messages go into the slot, if the
-    document has one and other messages as well."""
-    there = moving(route, messages)
-    opening = _opening(there)
-    leading = has_slot and any(one.role != SYSTEM for one in opening)
-    for number, one in enumerate(chain(opening, there)):
-        leading = leading and one.role == SYSTEM
-        yield one.source or route.target.write(one, Style(slot=leading, number=number))
+    """Yield the fragments of each message in the target. Leading system messages go into the slot if the document has one and
+    other messages follow."""
+    new = moving(route, messages)
+    opening = _opening(new)
+    leading = has_slot and any(message.role != SYSTEM for message in opening)
+    for number, message in enumerate(chain(opening, new)):
+        leading = leading and message.role == SYSTEM
+        yield message.source or route.target.write(message, Style(slot=leading, number=number))
 
 
 def _opening(messages: Iterator[Message]) -> list[Message]:
-    """Take the leading system messages and the first other one from the iterator."""
+    """Take the leading system messages and the message after them from the iterator."""
     opening: list[Message] = []
     for message in messages:
         opening.append(message)
@@ -95,7 +95,7 @@ def _opening(messages: Iterator[Message]) -> list[Message]:
 
 
 class Losses:
-    """Counts what a target has no place for, message by message."""
+    """Count the losses of a conversion, message by message."""
 
     def __init__(self, route: Route) -> None:
         self.route = route
@@ -106,10 +106,10 @@ class Losses:
         self._first: dict[str, int] = {}
 
     def add(self, message: Message) -> None:
-        """The next message that moves."""
+        """Count the losses of the next message."""
         self._count += 1
         lost = [str(loss) for loss in crossed(self.route, message).losses]
-        lost += [loss for one in moved(self.route, message) for loss in self.format.losses(one)]
+        lost += [loss for new in moved(self.route, message) for loss in self.format.losses(new)]
         if self._moves_media(message):
             lost.append("files and pictures in results move to a user message")
         self._opens = self._opens and message.role == SYSTEM
@@ -134,7 +134,7 @@ class Losses:
 
 
 def with_joined_turns(format: Format, messages: Iterable[Message]) -> Iterator[Message]:
-    """New messages, those of results in a row as one, and the human message behind it in the same unit."""
+    """Yield the messages with consecutive results joined into one message, in the same unit as the human message after it."""
     results: Message | None = None
     for message in messages:
         if message.role == TOOL:
@@ -150,7 +150,7 @@ def with_joined_turns(format: Format, messages: Iterable[Message]) -> Iterator[M
 
 
 def are_in_one_unit(one: Message, other: Message) -> bool:
-    """Whether neighbouring messages are blocks of one unit."""
+    """Return True if two neighbouring messages are blocks of one unit."""
     if not one.source or not other.source:
         return False
     last, first = one.source[-1], other.source[0]
@@ -159,21 +159,21 @@ def are_in_one_unit(one: Message, other: Message) -> bool:
 
 
 def in_one_unit(format: Format, messages: Sequence[Message]) -> list[Message]:
-    """The messages as parts of one new unit, which has the blocks of all in order."""
+    """Return the messages as blocks of one new unit, in order."""
     written = [(message.role, fragment) for message in messages for fragment in format.write(message, Style())]
     items = [_items(format, fragment) for _, fragment in written]
     shell = written[0][1]
-    text = with_items(shell.text, format.blocks_at, [item for each in items for item in each])
+    text = with_items(shell.text, format.blocks_at, [item for own in items for item in own])
     joined, start = [], 0
-    for (role, _), each in zip(written, items, strict=True):
-        blocks = tuple(range(start, start + len(each)))
+    for (role, _), own in zip(written, items, strict=True):
+        blocks = tuple(range(start, start + len(own)))
         joined.append(format.message(role, (replace(shell, ordinal=NEW, text=text, blocks=blocks, start=-1),)))
-        start += len(each)
+        start += len(own)
     return joined
 
 
 def has_list(format: Format, message: Message) -> bool:
-    """Whether its content is a list, which can take the blocks of another message."""
+    """Return True if the content of a message is a list, so that blocks can be added to it."""
     return all((raw_at(fragment.text, format.blocks_at) or "").startswith("[") for fragment in message.source)
 
 

@@ -1,9 +1,9 @@
-"""Measures how much of a chain's units its format reads: every record and every text of it is shown, or known to be beside the
-conversation, or it counts as unread.
+"""Measure how much of a chain's document its format reads. A record or text counts as unread if no message shows it, unless the
+format knows that it does not belong to the conversation.
 
-A text of a record is shown where a part of the record's messages contains it. Of the others, texts in fields that the format
-knows do not count, nor do short words such as ids and dates. A part that is empty is different: then each unknown field of its
-record may be what should have filled it.
+A text counts as shown if a part of the record's messages contains it. Texts in known fields, and short words such as ids and
+dates, are never unread. If a part is empty, though, every unknown field of its record counts as unread, because it may contain
+what the part lacks.
 """
 
 from __future__ import annotations
@@ -52,28 +52,28 @@ READ_KINDS = frozenset(
      "toolCall", "toolResult", "toolUse", "functionCall", "functionResponse", "function_call", "function_call_output",
      "function_result", "thinking", "content", "part", "value", "message", "")
 )  # fmt: skip
-"""Types of parts that are a text, a call or a result in some format: one that is none here was not read."""
+"""Types that are a text, a call or a result in some format. An opaque part of such a type was not read."""
 CONTENT_FIELDS = frozenset(("text", "content", "contents", "parts", "arguments", "args", "thinking", "reasoning_content", "thoughts"))
-"""Names under which formats keep what is said or called."""
+"""Names of the fields with the contents of messages and calls."""
 ARGUMENTS = ("arguments", "args", "input", "parameters")
-"""Names under which formats keep the arguments of a call."""
+"""Names of the field with the arguments of a call."""
 INSTRUCTIONS = frozenset((
     "system", "systemInstruction", "system_instruction", "system_prompt", "systemPrompt", "system_message", "instructions",
     "developer_instructions", "base_instructions", "user_instructions", "preamble",
 ))  # fmt: skip
 MISSPELT = 0.85
-"""How much a misspelt name of instructions is like the right one."""
+"""The least similarity of a misspelt name to that of an instruction field."""
 _ABOUT = re.compile(r"(?:id|hash|version|name|type|length|tokens|path|file|mode)$", re.IGNORECASE)
-"""How the name of a field ends that tells about instructions and does not hold them."""
+"""Endings of names of fields that describe instructions but do not contain them."""
 STRANGE = 0.25
-"""The weight of an unknown record beside a message."""
+"""The weight of an unknown record, where a message has the weight 1."""
 LEAST = 4
-"""Characters of a shown text by which a longer text is recognised that contains it, as where a format splits one."""
+"""The shortest shown text, in characters, by which a longer text that contains it counts as shown. Some formats split texts."""
 
 
 def is_shown(message: Message, format: Format) -> bool:
-    """Return True if the parts of a message show all content of its units, whatever its role. In a unit that it shares
-    with other messages only its own parts are judged."""
+    """Return True if the parts of a message show all content of its units, regardless of its role. If it shares a unit with other
+    messages, only its own parts are checked."""
     if not message.source:
         return True
     coverage = Coverage(format)
@@ -92,37 +92,38 @@ def _is_known(message: Message, format: Format) -> bool:
 
 
 def is_known_part(part: Part, format: Format) -> bool:
-    """Return True if a part was read, or is of a type that its format carries unchanged."""
+    """Return True if a part was read, or is of a known type that its format carries unchanged."""
     if not isinstance(part, Opaque):
         return True
     return format.is_known_kind(part.kind) or (part.kind not in READ_KINDS and is_known(part.kind))
 
 
 class Coverage:
-    """Told of each unit and each message while a chain is read; `unread` is complete when the chain has been read."""
+    """Collects the unread content while a chain is read. Call `expect`, `carry` or `show` for each unit and message; `unread` is
+    complete after the last one."""
 
     def __init__(self, format: Format, lines: Source | None = None) -> None:
-        """`lines`: the file, where each unit has a line of its own."""
+        """`lines` is the file, if each of its units has its own line."""
         self._format = format
         self._lines = lines
         self._waiting: dict[int, Unit] = {}
-        """Units that no message was read from so far."""
+        """Units without a message so far."""
         self._left: dict[int, _Leftover] = {}
-        """Units that messages were read from, with what those do not show."""
+        """Units with messages, and the texts that those messages do not show."""
         self._found: dict[tuple[UnreadKind, str], list[UnreadPlace]] = {}
         self._counts: dict[tuple[UnreadKind, str], int] = {}
         self._strange = 0
-        """Unknown records."""
+        """The number of unknown records."""
         self._read = 0
-        """Units that messages were read from."""
+        """The number of units with messages."""
         self._lacking: dict[int, float] = {}
-        """How much of those units was not read, by ordinal, where it is anything: half of one whose message shows something."""
+        """The unread share of each unit with messages, by ordinal: 1, or half if its message shows something."""
         self._places: dict[int, int] = {}
-        """The places of units in chain order, where their ordinals do not tell because they lie in several lists."""
+        """The index of each unit in chain order, for units from several lists, whose ordinals do not give it."""
         self._arrived = 0
 
     def expect(self, unit: Unit) -> None:
-        """The format is about to read the unit."""
+        """Note a unit that the format is about to read."""
         if unit.ordinal == SLOT:
             return
         self._waiting[unit.ordinal] = unit
@@ -131,7 +132,7 @@ class Coverage:
         self._arrived += 1
 
     def carry(self, unit: Unit, *, is_aside: bool = False) -> None:
-        """The unit is no message of the chain. `is_aside`: it was not given to the format, as a line of another branch."""
+        """Note a unit that is not a message of the chain. `is_aside`: the format did not get it, such as a line of another branch."""
         self._waiting.pop(unit.ordinal, None)
         value = unit.value
         if unit.ordinal == SLOT:
@@ -145,7 +146,7 @@ class Coverage:
         self._add("record", _type_of(value), unit)
 
     def show(self, message: Message) -> None:
-        """The message was read."""
+        """Note a message that was read."""
         units = [unit for fragment in message.source if (unit := self._waiting.pop(fragment.ordinal, None)) is not None]
         again = [left for fragment in message.source if (left := self._left.get(fragment.ordinal)) is not None]
         if not units and not again:
@@ -168,7 +169,7 @@ class Coverage:
                 self._left[unit.ordinal] = _Leftover(unit, fields, is_hollow, weight)
 
     def _judge(self, message: Message, unit: Unit) -> None:
-        """Notes an unknown role and unknown parts of a message."""
+        """Note the unknown role and the unknown parts of a message."""
         if not _is_known(message, self._format):
             self._lacking[unit.ordinal] = 0.5 if _shows_something(message) else 1.0
         is_known_role = message.role in ROLES or message.role in self._format.known_roles
@@ -213,11 +214,11 @@ class Coverage:
 
     @property
     def share_read(self) -> float:
-        """The share of the units that is fully read so far, from 0 to 1. An unknown record weighs less than a message
-        that is not fully read: it may not belong to the conversation."""
+        """The share of the units that were fully read so far, from 0 to 1. An unknown record weighs less than a partly read
+        message, because it may not belong to the conversation."""
         self._settle_fields()
-        whole = self._read + STRANGE * self._strange
-        return (self._read - sum(self._lacking.values())) / whole if whole else 1.0
+        total = self._read + STRANGE * self._strange
+        return (self._read - sum(self._lacking.values())) / total if total else 1.0
 
     @property
     def unread(self) -> tuple[Unread, ...]:
@@ -232,13 +233,13 @@ def _with_known(carried: frozenset[str]) -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Leftover:
-    """A unit with the texts that no message shows so far: the name of the field, the text, and whether it reads as prose."""
+    """A unit and its texts that no message shows so far: for each the field name, the text, and whether it is prose."""
 
     unit: Unit
     fields: list[tuple[str, str, bool]]
     is_hollow: bool
     weight: float
-    """How much of the unit is not read, from 0 to 1."""
+    """The unread share of the unit, from 0 to 1."""
 
 
 class _PartTexts:
@@ -297,7 +298,7 @@ def _shows_something(message: Message) -> bool:
 
 
 def _is_hollow(message: Message) -> bool:
-    """Whether the message, or a part of it, lacks what such a part usually has."""
+    """Return True if the message has no parts, or one of them is empty or incomplete."""
     return not message.parts or any(map(_lacks, message.parts))
 
 
@@ -312,9 +313,9 @@ def _lacks(part: Part) -> bool:
 
 
 def _unseen(value: Any, shown: Container[str], known: Container[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield each text and number of a decoded value that is not shown, with the name of its field, and whether it reads
-    as prose.
-    Fields with known names are skipped; a text under the name of a content counts as prose.
+    """Yield each text and number of a decoded value that is not in `shown`: the field name, the text, and whether it is prose.
+
+    Fields with names in `known` are skipped. Every text in a content field counts as prose.
     """
     stack: list[tuple[str, Any]] = [("", value)]
     while stack:
@@ -333,7 +334,7 @@ def _unseen(value: Any, shown: Container[str], known: Container[str]) -> Iterato
 
 @lru_cache(maxsize=4096)
 def is_misspelt_instruction(key: str) -> bool:
-    """Whether a field is called nearly as one with instructions."""
+    """Return True if a field name is nearly that of an instruction field."""
     if key in INSTRUCTIONS or _ABOUT.search(key):
         return False
     return any(SequenceMatcher(None, key, known).ratio() >= MISSPELT for known in INSTRUCTIONS)
@@ -344,7 +345,7 @@ def _is_misspelt_role(key: str, value: str) -> bool:
 
 
 def _unseen_of_block(block: dict[str, Any], shown: Container[str], known: Container[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yields the name of a call that is not shown, and short texts in unknown fields of a block of reasoning, such as its signature."""
+    """Yield the name of a call that is not shown, and short texts in unknown fields of a reasoning block, such as its signature."""
     function = block.get("function")
     inner = function if type(function) is dict else block
     name = inner.get("name")
@@ -358,12 +359,12 @@ def _unseen_of_block(block: dict[str, Any], shown: Container[str], known: Contai
 
 _WORDS = re.compile(r"[\[{<]|data:|.*[\s\u0080-\U0010ffff]", re.DOTALL)
 _BASE64 = re.compile(r"[\w+/-]{2,}=*", re.ASCII)
-"""How formats spell bytes, which a message holds decoded."""
+"""Base64: a format's spelling of bytes, which a message contains decoded."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|<[a-z]+>$")
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a text has words, or spells a value: an id, a date or one word does not tell."""
+    """Return True if a text has words or spells a JSON value or data URL. Ids, dates and single words are not prose."""
     return _WORDS.match(text) is not None and _DATE.match(text) is None
 
 
@@ -374,11 +375,11 @@ def _type_of(value: Any) -> str:
     return ""
 
 
-# The texts of these fields need not be shown: ids, times, models, counts, settings.
+# Texts of these fields need not be shown: ids, times, models, counts and settings.
 
 
 KNOWN_FIELDS = frozenset(
-    # what a record is, and whose
+    # the type of a record and its owner
     ("type", "role", "from", "kind", "object", "$type", "lc", "name", "author", "sender", "senderName", "recipient", "username", "userType",
      "status", "phase", "mode", "priority", "audience", "originator", "origin", "requestor", "content_type", "contentType",
      "mime_type", "mimeType", "mediaType", "media_type", "format", "detail", "category", "block_type", "part_kind", "message_type",
@@ -394,15 +395,15 @@ KNOWN_FIELDS = frozenset(
      "createTime", "update_time", "inserted_at", "date", "time", "timeUnixNano", "start_timestamp", "started_at", "completed_at",
      "creation_timestamp",
      "expires_at", "ts", "send_date", "duration", "duration_ms", "elapsed",
-     # which model, and what it cost
+     # the model and its cost
      "model", "model_name", "modelName", "model_id", "modelId", "modelID", "model_slug", "model_provider", "modelVersion", "provider",
      "providerId", "providerID", "provider_id", "provider_name", "providerName", "api", "system_fingerprint", "service_tier", "usage",
      "usageMetadata", "usage_metadata", "tokens", "token_usage", "token_count", "cost", "metrics", "logprobs", "temperature",
      "top_p", "max_tokens", "index", "seed", "cache_control", "cachePoint", "ttl", "speed", "effort",
-     # how it ended
+     # the outcome
      "finish_reason", "finishReason", "stop_reason", "stopReason", "stop_sequence", "finish", "finish_details", "end_turn", "exit_code",
      "stats", "last_agent_message",
-     # where
+     # places
      "cwd", "gitBranch", "version", "hostname", "slug", "permissionMode", "entrypoint", "tools", "tool_choice", "config",
      "safetyRatings", "safety_ratings", "annotations", "citations", "citationMetadata", "groundingMetadata")
 )  # fmt: skip

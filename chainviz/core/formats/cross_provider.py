@@ -1,8 +1,8 @@
-"""Messages that move to another provider's API: what only their own API understands becomes text, or is left out.
+"""Adapt messages to another provider's API: what only the old API understands becomes text, or is left out.
 
-Every way into another format leads through `crossed`. It passes parts that are the same for all (texts, pictures, calls,
-results) and what the target declares in `Accepts`; signatures, encrypted reasoning and parts of a provider's own kinds pass
-between formats of the same API only.
+Every conversion calls `crossed`. It keeps parts that all APIs share (texts, images, calls, results) and those that the target
+declares in `Accepts`. Signatures, encrypted reasoning and a provider's own kinds of parts are kept only between formats of the
+same API.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ What = Literal["part", "reasoning", "signature", "media", "free-form-call", "rol
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a part, or with `part` None its message, loses on its way into another format."""
+    """The loss of one part in another format, or of the whole message if `part` is None."""
 
     what: What
     part: int | None
     detail: str = ""
-    """The type of a part, the media type of a file, the word of a role."""
+    """The type of the part, the media type of the file, or the role."""
     size: int = 0
     size_after: int = 0
 
@@ -70,14 +70,14 @@ _SENTENCES: dict[What, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The formats between which messages move; `source` is None for messages of unknown origin."""
+    """The formats of a conversion. `source` is None for messages of unknown origin."""
 
     source: Format | None
     target: Format
 
     @property
     def is_within_api(self) -> bool:
-        """Whether both formats contain what the same API sends and accepts."""
+        """Whether both formats belong to the same API."""
         if self.source is None:
             return False
         return self.source.name == self.target.name or bool(self.target.api and self.source.api == self.target.api)
@@ -90,7 +90,7 @@ class Crossed:
 
 
 def crossed(route: Route, message: Message) -> Crossed:
-    """Return the message in the form of the target, with its losses. Applied again it changes nothing."""
+    """Return the message with parts that the target accepts, and its losses. Idempotent."""
     if route.target is route.source:
         return Crossed(message)
     role, losses = message.role, []
@@ -110,7 +110,7 @@ def crossed(route: Route, message: Message) -> Crossed:
 
 
 def _is_known(target: Format, part: Part) -> bool:
-    """Whether an API knows a part of its own messages: an agent leaves marks of other kinds in its session."""
+    """Return True if the target's API knows a part. Sessions of agents also contain marks that no API knows."""
     return not isinstance(part, Opaque) or target.accepts is None or part.kind in target.accepts.kinds
 
 
@@ -137,7 +137,7 @@ def _passed(target: Format, role: str, part: Part) -> Iterator[Part]:
 
 
 def _keeps(target: Format, signature: str) -> bool:
-    """Return True for the mark of a missing signature too, which Gemini's API accepts from everybody."""
+    """Return True for a missing signature and, in Gemini's API, for the fake one."""
     return not signature or (signature == FAKE_SIGNATURE and target.api == "gemini")
 
 
@@ -159,7 +159,7 @@ def _text_or_call(target: Format, part: Text | ToolCall) -> Iterator[Text | Tool
 
 
 def _media(accepts: Accepts, role: str, part: Image | Binary) -> Image | Binary | None:
-    """Return the picture or file as the API accepts it, or None."""
+    """Return the image or file in a form that the API accepts; None if there is none."""
     if role == SYSTEM or (role == AI and not accepts.media_of_model):
         return None
     if isinstance(part, Binary) and not part.mime.startswith("image/"):
@@ -174,7 +174,7 @@ def _media(accepts: Accepts, role: str, part: Image | Binary) -> Image | Binary 
 
 
 def _as_text(part: Image | Binary) -> str:
-    """Return the text of a text file, else a note in place of the picture or file."""
+    """Return the text of a text file, or a note that replaces any other file or image."""
     if isinstance(part, Binary) and part.mime.startswith("text/"):
         with suppress(UnicodeDecodeError):
             return part.content.decode()
@@ -225,14 +225,14 @@ def _mime(part: Image | Binary) -> str:
 
 
 def _note_for(losses: Sequence[Loss]) -> tuple[Text]:
-    """Return the text of a message that lost everything else: an API refuses an empty one."""
+    """Return a note for a message that lost all its parts, because APIs refuse an empty message."""
     last = losses[-1]
     word = "Reasoning" if last.what in ("reasoning", "signature") else f"A part of the type {last.detail}"
     return (Text(f"[{word} was here]"),)
 
 
 def with_media_behind(format: Format, messages: Iterable[Message]) -> Iterator[Message]:
-    """Yield the messages with the images of results in a user message behind them, for APIs whose results are text only."""
+    """Yield the messages, with the images of results in a user message after them if the API's results are text only."""
     if format.accepts is None or format.accepts.media_in_results:
         yield from messages
         return

@@ -1,5 +1,5 @@
-"""Formats that give the position of each part and each of its values in a unit. Reading, reading again and writing
-follow from it."""
+"""The base of formats that state where each part and each of its values is in a unit. LeafFormat derives reading and writing from
+these positions."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from chainviz.core.documents.units import Pointer, Unit
 from chainviz.core.formats.contract import Format, Style
 
 Run = tuple[Role, tuple[int, ...] | None]
-"""A message that a unit gives: its role, and its blocks where the unit gives several."""
+"""A message that a unit feeds: its role, and the indexes of its blocks (None if the whole unit is this message)."""
 
 
 class LeafFormat(Format):
     halves: bool = False
-    """A unit holds calls with their results: of a negative block the tool message owns the result half."""
+    """A unit contains calls together with their results. A negative block index is the result half, which a tool message owns."""
 
     def runs(self, value: Any) -> Sequence[Run]:
-        """The messages of a unit; none for a unit that is carried."""
+        """Return the messages of a unit; none if the unit is not part of the conversation."""
         raise NotImplementedError
 
     def locate(self, value: Any, text: str, run: Run) -> list[Located]:
-        """The parts of one message of the unit."""
+        """Return the parts of one message of a unit."""
         raise NotImplementedError
 
     def locate_all(self, source: Sequence[tuple[str, Any]], run: Run) -> list[list[Located]]:
-        """The parts of a message in each of its units, which come as text and value."""
+        """Return the parts of a message in each of its units. `source` gives the text and the decoded value of each unit."""
         return [self.locate(value, text, run) for text, value in source]
 
     def home(self, part: Part, host: Host) -> Pointer:
-        """The list of the unit that a new part joins."""
+        """Return the list of the unit to which a new part is added."""
         raise NotImplementedError
 
     def elements(self, part: Part, host: Host, speller: Speller) -> list[str]:
@@ -46,11 +46,11 @@ class LeafFormat(Format):
         raise NotImplementedError
 
     def skeleton(self, message: Message, style: Style, speller: Speller) -> str:
-        """A new unit for the message, without the parts that are elements."""
+        """Return the text of a new unit for a message, without the parts that are list elements."""
         raise NotImplementedError
 
     def with_role(self, text: str, role: Role, speller: Speller) -> str | None:
-        """Return the unit with another role; None if it must be rewritten."""
+        """Return the text of a unit with another role; None if the unit must be rewritten."""
         return None
 
     def role_label(self, value: Any, role: Role) -> str:
@@ -152,7 +152,7 @@ def is_half(blocks: tuple[int, ...] | None) -> bool:
 
 
 def near_value(style: Style) -> Any:
-    """Return the unit whose shape a new one takes; None if there is none."""
+    """Return the unit that a new one imitates; None if there is none."""
     return json_edit.parse(style.near) if style.near else None
 
 

@@ -1,7 +1,7 @@
-"""Fields with misspelt names: nearly the name of a field that the format reads, which the same object lacks.
+"""Find fields with misspelt names: a name is nearly that of a field which the format reads and which the same object lacks.
 
-Such a field may hold what a message should show, so the chain counts as not fully read. The names are those that the code of the
-format mentions: a new format has its own without a list.
+Such a field may contain what a message should show, so the chain counts as not fully read. The known names are the strings in
+the source code of the format, so a new format needs no list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 from chainviz.core.formats.contract import Format
 
 ALIKE = 0.8
-"""How much a short misspelt name is like the right one; of a longer one, two letters differ. Its length differs by one at most."""
+"""The least similarity of a short misspelt name to the right one. In a longer name, two letters may differ. The lengths differ by one
+at most."""
 _CORE = Path(__file__).parent.parent
 _PACKAGE = "chainviz.core."
 _QUOTED = re.compile(r"""["']([A-Za-z_$][\w.$-]*)["']""")
@@ -25,9 +26,9 @@ ANY_NAMES = re.compile(
     r"(?i:.*(arguments|args|input|output|parameters|schema|properties))$|functions|response|response_format|"
     "structuredContent|extra"
 )
-"""Fields whose value is an object with names of somebody else, such as the arguments of a call."""
+"""Fields whose value is an object with arbitrary names, such as the arguments of a call."""
 TELLING = frozenset(("type", "role", "id", "from", "kind", "uuid", "parentId", "parentUuid", "parent_id", "messageId", "author", "origin"))
-"""Fields that say what a record is and belongs to. Other fields that no message shows may have any name."""
+"""Fields that identify a record or what it belongs to. Other fields that no message shows may have any name."""
 
 
 def misspelt_names(value: Any, format: Format, known: Container[str]) -> Iterator[str]:
@@ -51,7 +52,7 @@ def _is_misspelt(name: str, holder: dict[str, Any], format: Format, known: Conta
 
 @lru_cache(maxsize=4096)
 def _right_names(name: str, format: type[Format]) -> tuple[str, ...]:
-    """Return what a name may be meant to be; () for one that some format reads. Of a name with dots the last part counts, too."""
+    """Return the names that a misspelt name may stand for; () if any format reads the name, or the part after its last dot."""
     head, dot, last = name.rpartition(".")
     if len(name) < 2 or {_letters(name), _letters(last)} & _all_letters():
         return ()
@@ -65,7 +66,7 @@ def _close(name: str, format: type[Format]) -> list[str]:
 
 
 def _letters(name: str) -> str:
-    """Return what the spellings of a name in different programs have in common, singular and plural included."""
+    """Return the letters of a name in lower case, without a plural ending, so that the spellings of different programs are equal."""
     return re.sub(r"[_-]", "", name).lower().removesuffix("s")
 
 
@@ -77,7 +78,7 @@ def _all_letters() -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _names_of(format: type[Format]) -> frozenset[str]:
-    """The names in the modules of a format and in those that they import from."""
+    """Return the names in the modules of a format and in the modules that these import."""
     own = [sys.modules[each.__module__] for each in format.__mro__ if each.__module__.startswith(_PACKAGE)]
     used = {getattr(value, "__module__", None) for module in own for value in vars(module).values()}
     names = {module.__name__ for module in own} | {name for name in used if isinstance(name, str) and name.startswith(_PACKAGE)}

@@ -1,7 +1,7 @@
 """chainviz's own JSON: `{"role": "human", "parts": [{"type": "text", "text": …}]}`, every part flat.
 
-Beyond the seeds' forms it knows `thinking {text, signature?, redacted?}`, `is_error` and `media` of a tool response, so that
-every chain can be written in it without loss; a part of another type is carried.
+It has `thinking {text, signature?, redacted?}`, and `is_error` and `media` of a tool response, so that every chain can be written
+in it without loss. Parts of other types are stored unchanged.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OWN = frozenset(("text", "image_url", "binary", "tool_call", "tool_response", "
 _AT: Pointer = ("parts",)
 _FOREIGN_ROLES = ("user", "assistant", "model")
 _STRANGE_ROLE = 0.3
-"""The role may be another format's."""
+"""The confidence if a role may belong to another format."""
 
 
 class Neutral(Format):
@@ -151,7 +151,7 @@ def _reasoning(item: dict[str, Any]) -> Reasoning | None:
 
 
 def _members(part: Part, speller: Speller) -> dict[str, str]:
-    """The members of a part as JSON text; those whose text is empty are left out."""
+    """Return the members of a part as JSON text, without empty ones."""
     quote = speller.quote
 
     def some(text: str) -> str:
@@ -207,13 +207,13 @@ def _element(part: Part, speller: Speller) -> str:
 
 
 def _stays(item: dict[str, Any]) -> bool:
-    """Return True if a part of another format may be among ours: it has a type, and none of ours."""
+    """Return True if a part is one of another format: it has a type that is not ours."""
     kind = string_of(item, "type")
     return bool(kind) and kind not in _OWN - {"cache_control"} and not isinstance(item.get(kind), dict)
 
 
 def _changed(raw: str, old: Part, new: Part, speller: Speller) -> str:
-    """Only members that differ are set; unknown ones stay."""
+    """Return the JSON of a changed part. Only members that differ are set; unknown members stay."""
     if isinstance(new, Opaque) or isinstance(old, Opaque):
         return _element(new, speller)
     before, after = _members(old, speller), _members(new, speller)

@@ -23,25 +23,24 @@ from chainviz.core.formats.reader import read_chain, reads_nothing, share_read, 
 from chainviz.core.formats.streams import Stream, events, is_sse
 
 LIKELY = 0.25
-"""Below this the best format is none: the list is not offered."""
+"""The least confidence in a format; if the best format has less, the list is not offered."""
 SURE, AHEAD = 0.5, 0.05
-"""Nobody is asked where the best format is sure and ahead of the next by so much …"""
+"""A format is chosen without a question if its confidence is at least SURE and exceeds that of the next format by AHEAD."""
 LOOKED_AT = 1 << 26
-"""Bytes of a file whose lines are looked at."""
+"""The largest file, in bytes, whose lines are checked one by one."""
 LOOKED_INTO = 100
-"""Lists of a file whose first messages are read, to see what their format leaves out."""
+"""The number of lists in a file whose first messages are read to check that their format understands them."""
 FAR_AHEAD = 0.3
-"""… or, unlikely as it is, by so much."""
+"""A format below SURE is chosen without a question if its confidence exceeds that of the next format by this much."""
 MOST, ENOUGH = 0.9, 0.4
-"""A format that understands most of a list is taken without a look at others; one that understands less than enough is not
-offered."""
+"""A format that reads MOST of a list is chosen without trying others; one that reads less than ENOUGH is not offered."""
 BETTER = 0.2
-"""How much more of a list another format must understand to be preferred."""
+"""How much more of a list another format must read to be preferred, as a share of the list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One message list of a file, and the formats it may be written in, best first."""
+    """One message list of a file, and its possible formats, best first."""
 
     found: FoundList
     formats: tuple[Format, ...]
@@ -49,7 +48,7 @@ class Offer:
     """The first format is taken without a question."""
     salvage: bool = False
     earlier: tuple[Offer, ...] = ()
-    """Lists of the same file with earlier states of the chain, the oldest first, that are taken as its first versions."""
+    """Lists of the same file with earlier states of the chain, oldest first. They become its first versions."""
 
     def read_as(self, name: str) -> Offer:
         """Return the offer in a format that a person chose; unchanged for ""."""
@@ -61,10 +60,10 @@ class Offer:
 
 
 def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> list[Offer]:
-    """An offer for every message list of the file. `format` overrides detection; "raw" takes any text as one message.
+    """Return an offer for every message list of the file. `format` overrides detection; "raw" reads any text as one message.
 
-    With `salvage`, a list that breaks off is offered up to there. Raises DocumentError where the file holds no message
-    list, or none in a known format.
+    With `salvage`, a list that breaks off is offered up to that point. Raises DocumentError if the file has no message list in a
+    known format.
     """
     chosen = get_format(format) if format else None
     lists = _lists(source, chosen, salvage)
@@ -72,7 +71,7 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
     first = [_offer(look_into, found, chosen) for look_into, found in zip(looked_into, lists, strict=True)]
     trusted = frozenset(offer.formats[0].name for offer in first if offer is not None)
     again = zip(looked_into, lists, first, strict=True)
-    offers = [offer for look_into, found, each in again if (offer := each or _offer(look_into, found, chosen, trusted))]
+    offers = [offer for look_into, found, old in again if (offer := old or _offer(look_into, found, chosen, trusted))]
     if chosen is None and len(lists) == 1 and _has_no_content(source, lists[0]):
         refuse_without_answer(source)
     if not offers:
@@ -96,14 +95,14 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
 
 
 def _beside_more(found: FoundList, names: Mapping[Pointer, Sequence[str]]) -> FoundList:
-    """The list as one that is not fully read, if its object has more messages under a name that begins with its own."""
+    """Return the list, marked as not fully read if its object has more messages under a longer name that begins with its own."""
     own = str(found.pointer[-1]) if found.pointer else ""
     longer = [name for name in names.get(found.pointer[:-1], ()) if own and name != own and name.startswith(own)]
     return replace(found, unread=(*found.unread, *(Unread("list", name, 1) for name in longer))) if longer else found
 
 
 def _has_no_content(source: Source, found: FoundList) -> bool:
-    """Whether a list is a single message that has a role and nothing else, or a recorded stream without any content."""
+    """Return True if a list is a single message with nothing but a role, or a recorded stream without content."""
     first, *others = found.sample.values or ("",)
     if isinstance(first, dict):
         return not others and {key for key, value in first.items() if value} <= {"role"}
@@ -112,7 +111,7 @@ def _has_no_content(source: Source, found: FoundList) -> bool:
 
 
 def _types_in(found: FoundList) -> str:
-    """What the records of a list call themselves, for a sentence."""
+    """Return the end of a sentence that names the types of a list's records; "" if they have none."""
     named = ((key, string_of(value, key)) for value in found.sample.values for key in ("type", "role", "kind", "event"))
     names = list(dict.fromkeys(f"“{name[:30]}”" for key, name in named if name))[:4]
     return f": its records have the types {', '.join(names)}" if names else ""
@@ -120,11 +119,11 @@ def _types_in(found: FoundList) -> str:
 
 def _notes_of_faults(source: Source, left: Sequence[FoundList]) -> Iterator[str]:
     faults = [fault_in(source, found.region) if number < LOOKED_INTO else "" for number, found in enumerate(left)]
-    broken = [said for said in faults if said]
+    broken = [fault for fault in faults if fault]
     if broken:
         were = "the list is" if len(broken) == 1 else f"this list and {len(broken) - 1:,} more broken ones are"
         yield f"{broken[0]}; {were} left out."
-    unknown = [found for found, said in zip(left, faults, strict=True) if not said]
+    unknown = [found for found, fault in zip(left, faults, strict=True) if not fault]
     if unknown:
         were = "1 list is" if len(unknown) == 1 else f"{len(unknown)} lists are"
         which = unknown[0].title or "the start of the file"
@@ -133,7 +132,7 @@ def _notes_of_faults(source: Source, left: Sequence[FoundList]) -> Iterator[str]
 
 
 def _with_notes(source: Source, offer: Offer, number: int) -> Offer:
-    """The offer with what a person should know of the file, and of fields that its format does not read."""
+    """Return the offer with the notice of its file and the fields that its format does not read."""
     missed = tuple(unread_fields(source, offer.found, offer.formats[0])) if number < LOOKED_INTO else ()
     if missed:
         offer = replace(offer, found=replace(offer.found, unread=(*offer.found.unread, *missed)))
@@ -150,7 +149,7 @@ def _lists(source: Source, chosen: Format | None, salvage: bool) -> tuple[FoundL
 
 
 def look(source: Source, chosen: Format | None = None, *, salvage: bool = False) -> Survey:
-    """Find the message lists. A format other than JSON finds its own; with `chosen`, only that format is asked."""
+    """Find the message lists of a file. Formats that are not JSON find their own; with `chosen`, only that format is tried."""
     for format in (chosen,) if chosen else FORMATS:
         lists = format.find(source)
         if lists and (chosen or format.confidence(lists[0].sample) >= LIKELY):
@@ -163,15 +162,15 @@ def look(source: Source, chosen: Format | None = None, *, salvage: bool = False)
     try:
         return survey(source, recognition_of((chosen,)), salvage=salvage)
     except DocumentError:
-        # the format reads messages that it does not recognise automatically
+        # a format may read messages that it does not recognize automatically
         return survey(source, RECOGNITION, salvage=salvage)
 
 
 def _by_understanding(
     source: Source, found: FoundList, likely: list[tuple[Format, float]], trusted: Container[str]
 ) -> list[tuple[Format, float]]:
-    """Return the likely formats. If the first does not understand most of the list, the one that understands more of it
-    comes first. Returns none if no format understands enough, unless other lists of the file are in the first one."""
+    """Return the likely formats. If the first does not read most of the list, a format that reads clearly more comes first. Returns
+    none if no format reads enough, unless other lists of the file are in the first format."""
     if not likely or (first := share_read(source, found, likely[0][0])) >= MOST:
         return likely
     shares = [first, *(share_read(source, found, format) for format, _ in likely[1:])]
@@ -183,7 +182,7 @@ def _by_understanding(
 
 
 def _refuse_unread(source: Source, lists: Sequence[FoundList]) -> None:
-    """Raises DocumentError for lists that have the look of a format which reads nothing of them."""
+    """Raise DocumentError for lists that look like a format which can read little or nothing of them."""
     for found in lists:
         for format, confidence in detect(found.sample)[:1]:
             if confidence >= LIKELY:
@@ -196,8 +195,8 @@ def _refuse_unread(source: Source, lists: Sequence[FoundList]) -> None:
 
 
 def _offer(source: Source | None, found: FoundList, chosen: Format | None, trusted: Container[str] = ()) -> Offer | None:
-    """Return None if no format is likely. With `source`, a format that understands little of the list is not offered, unless its
-    name is in `trusted`."""
+    """Return the offer of a list; None if no format is likely. With `source`, a format that reads little of the list is not offered,
+    unless its name is in `trusted`."""
     if chosen is not None:
         return Offer(found, (chosen,), is_certain=True)
     ranked = detect(found.sample)
@@ -212,7 +211,7 @@ def _offer(source: Source | None, found: FoundList, chosen: Format | None, trust
 
 
 def _with_broken_lines(source: Source, lists: Sequence[FoundList]) -> Iterator[FoundList]:
-    """The lists that are found in the text of JSON Lines, with the lines that are cut off or broken as what was not read."""
+    """Yield the lists of a JSON Lines file, with its truncated or broken lines marked as unread."""
     is_text = all(found.raw for found in lists) and source.size <= LOOKED_AT and source.read(0, 1) == b"{"
     lines = source.read(0, source.size).splitlines() if is_text else []
     broken = [number for number, line in enumerate(lines, 1) if line and not is_json(line)]
@@ -225,7 +224,7 @@ def _with_broken_lines(source: Source, lists: Sequence[FoundList]) -> Iterator[F
     return (replace(found, unread=(*found.unread, unread)) for found in lists)
 
 
-# Files that lie beside transcripts are named by members of the document or of its first element, or by their first lines.
+# Files that people mistake for transcripts are recognized by members of the document or its first element, or by their first lines.
 
 
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -280,9 +279,9 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a configuration", ("config",)),
     ("a configuration", ("settings",)),
 )
-"""A kind and the members that it has; the first kind that fits counts."""
+"""Kinds of files, each with the members that identify it. The first match wins."""
 _HOLDERS = ("data", "items", "results", "tools", "models")
-"""Members whose first element tells what the document is a list of."""
+"""Members that are lists; their first element shows the kind of the document."""
 _TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a stream of events from a provider", re.compile(r"(?:event|data|id): ?\S")),
     ("a patch", re.compile(r"(?:diff --git |--- \S.*\n\+\+\+ )")),
@@ -294,7 +293,7 @@ _TEXTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a log", re.compile(r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")),
 )
 HEAD = 1 << 12
-"""Characters that tell what a text is."""
+"""Number of characters at the start of a text that identify its kind."""
 
 
 def refuse_kind(source: Source) -> None:
@@ -311,10 +310,10 @@ def refuse_kind(source: Source) -> None:
 
 
 def refuse_without_answer(source: Source) -> None:
-    """Raises DocumentError with what a provider sent in place of an answer, where the file is that."""
+    """Raise DocumentError with the provider's error if the file is an error response instead of an answer."""
     text = _beginning(source)
     values = [event.value for event in events(text)] if text.startswith(("{", "[")) or is_sse(text) else []
-    # the last one tells how it ended
+    # the last event tells how the stream ended
     _refuse(next(filter(None, map(what_came_instead, reversed(values))), ""))
 
 

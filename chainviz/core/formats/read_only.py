@@ -1,8 +1,8 @@
-"""Bases of formats that are shown, exported as they came, and converted: nothing new is written into their documents.
+"""Base classes of read-only formats: their chains can be shown, exported unchanged and converted, but not changed.
 
-`ReadOnly` is any of them; `ReadOnlyUnits` keeps its messages in JSON, one or several a unit; in an `EventLog` several records
-make up one message: the pieces of an answer, its calls, the results of its tools. The functions that read members of such JSON
-are here too: hostile values give nothing, never an error.
+`ReadOnly` is the general base. `ReadOnlyUnits` has its messages in JSON units, one or several each. In an `EventLog`, several
+records form one message: the pieces of an answer, its calls, the results of its tools. The functions that read members of such
+JSON return nothing for a malformed value and never raise.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, Style, refusal
 
 HEAD = 1 << 16
-"""Bytes that tell what a text is."""
+"""Number of bytes at the start of a file that identify its format."""
 ROLES: dict[str, Role] = {
     "system": SYSTEM, "developer": SYSTEM, "user": HUMAN, "human": HUMAN, "you": HUMAN, "assistant": AI, "ai": AI,
     "model": AI, "bot": AI, "chatgpt": AI, "claude": AI, "gemini": AI, "tool": TOOL, "function": TOOL,
@@ -52,15 +52,15 @@ class ReadOnly(Format):
     writes = False
 
     def rate(self, head: str) -> float:
-        """The confidence in a text that begins with `head`."""
+        """Return the confidence, from 0 to 1, that a text which begins with `head` is in this format."""
         raise NotImplementedError
 
     def stretches(self, text: str) -> Iterable[tuple[int, int]]:
-        """Return where the messages are in the text."""
+        """Return the start and end of each message in the text."""
         raise NotImplementedError
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
-        """The whole file as one chain."""
+        """Return the whole file as one chain."""
         start = 3 if source.bom else 0
         head = source.text(start, HEAD)
         if not self.rate(head):
@@ -70,7 +70,7 @@ class ReadOnly(Format):
         return (FoundList((), "", Span(0, source.size), start, end, lines=True, raw=True, sample=self.sample(head)),)
 
     def sample(self, head: str) -> Sample:
-        """Return the sample of a text that `find` found, because strings in a JSON list may look like one."""
+        """Return the sample of a text from `find`. Strings in a JSON list may look like such a text, so the sample is marked."""
         return Sample((head,), {}, key=f"{self.name} text", lines=True)
 
     def confidence(self, sample: Sample) -> float:
@@ -81,7 +81,8 @@ class ReadOnly(Format):
             yield from self._messages(unit) if isinstance(unit.value, str) else [unit]
 
     def _messages(self, unit: Unit) -> Iterator[Message | Unit]:
-        """Text between two messages leads the second; text behind the last one is carried."""
+        """Yield the messages of a text. Text between two messages becomes the lead of the second; text after the last one is
+        yielded as a unit."""
         end, start, ordinal = 0, unit.start, unit.ordinal
         for first, last in self.stretches(unit.text):
             lead, text = unit.text[end:first], unit.text[first:last]
@@ -92,7 +93,7 @@ class ReadOnly(Format):
             yield Unit(ordinal, "", unit.text[end:], None, start)
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        """The source of a message that is as it was. Raises Refused for every other message."""
+        """Return the source of an unchanged message. Raises Refused for any other message."""
         if message.source and self.message(message.role, message.source) == message:
             return message.source
         raise Refused(refusal(self))
@@ -104,24 +105,24 @@ class ReadOnly(Format):
 def make_message(
     word: str, parts: Iterable[Part], source: tuple[Fragment, ...], roles: Mapping[str, Role] = ROLES
 ) -> Message:
-    """Return the message of the role that the document calls `word`; without a word, it is the model's."""
+    """Return a message. `word` is the document's name for the role; an empty one means the model."""
     parts = tuple(parts)
     role = roles.get(word) or ROLES.get(word.lower(), word or AI)
     if parts and all(isinstance(part, ToolResult) for part in parts):
-        role = TOOL  # with a word that nobody listed, no result would find its call
+        role = TOOL  # with an unknown role, the results would not match their calls
     label = "" if word in ("", _WORDS.get(role)) else word
     return Message(role, tuple(replace(part, origin=place) for place, part in enumerate(parts)), source=source, label=label)
 
 
 def spoken(word: str, content: str) -> tuple[Part, ...]:
-    """Return the parts of a text of that role. Nothing names the call that a result answers."""
+    """Return the part for a text of a role. The result of a tool has no call id."""
     if ROLES.get(word) == TOOL:
         return (ToolResult("", "", content),)
     return (Text(content),) if content else ()
 
 
 Turn = tuple[str, Sequence[Part]]
-"""The word of a role, and the parts of a message."""
+"""The document's name for a role, and the parts of a message."""
 
 
 class ReadOnlyUnits(ReadOnly):
@@ -130,7 +131,7 @@ class ReadOnlyUnits(ReadOnly):
     """The confidence in a list with a message of the format."""
 
     def messages_in(self, value: Any) -> Sequence[Turn]:
-        """Return the turns of a unit; none for a unit that is carried."""
+        """Return the messages of a unit; none if the unit is not part of the conversation."""
         raise NotImplementedError
 
     def instructions(self, value: Any) -> Sequence[Part]:
@@ -183,7 +184,7 @@ def as_text(value: Any) -> str:
 
 
 def attachment(item: Any) -> Opaque:
-    """A file that is only referred to."""
+    """Return the part for a file that the document mentions but does not contain."""
     return Opaque("attachment", dump(item))
 
 
@@ -198,40 +199,40 @@ def text_part(item: Any) -> Part:
 
 
 def with_results(word: str, parts: Sequence[Part], results: Sequence[ToolResult]) -> list[Turn]:
-    """A message, and what its tools returned."""
+    """Return a message, followed by a message with the results of its tools, if there are any."""
     return [(word, parts), *([("tool", results)] if results else [])]
 
 
 def in_steps(word: str, pairs: Iterable[tuple[Part, ToolResult | None]]) -> list[Turn]:
-    """Parts of a model with what its calls returned, step by step: a step ends where something follows its results."""
+    """Return the model's parts and the results of its calls as messages, step by step. A step ends at a part that follows results."""
     steps: list[tuple[list[Part], list[ToolResult]]] = [([], [])]
     for part, result in pairs:
         if steps[-1][1] and result is None:
             steps.append(([], []))
         steps[-1][0].append(part)
         steps[-1][1].extend([result] if result else [])
-    return [said for parts, results in steps for said in with_results(word, parts, results)]
+    return [turn for parts, results in steps for turn in with_results(word, parts, results)]
 
 
 MODEL, TOOLS = "assistant", "tool"
 
 
 class EventLog(ReadOnlyUnits):
-    """A format whose neighbouring records of the model, or of its tools, are one message."""
+    """The base of logs in which consecutive records of the model, or of its tools, form one message."""
 
     roles: Mapping[str, Role] = ROLES
-    """The roles of the words that `messages_in` returns."""
+    """The role for each name that `messages_in` returns."""
     joined: frozenset[str] = frozenset((MODEL, TOOLS))
-    """Words whose neighbouring records are one message."""
+    """The names of roles whose consecutive records form one message."""
     is_streamed = False
-    """Neighbouring texts of a message are pieces of one text."""
+    """Consecutive texts of a message are pieces of one text."""
 
     def counted(self, found: Sequence[Turn], waiting: int) -> Iterable[int]:
-        """The places of the messages of a record that count, while so many calls wait for their results."""
+        """Return the indexes of a record's messages to keep, if `waiting` calls have no result yet."""
         return range(len(found))
 
     def is_piece(self, value: Any) -> bool:
-        """Return True for a piece of an answer that a later record repeats as a whole, unless the log ends before."""
+        """Return True for a piece of an answer that a later record repeats in full. If the log ends before, the pieces are shown."""
         return False
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
@@ -265,16 +266,16 @@ class EventLog(ReadOnlyUnits):
 
 
 class _Group:
-    """The message whose records are still coming."""
+    """The message under construction, with the records read so far."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
         self._found: list[Turn] = []
         self._source: list[Fragment] = []
         self._is_streamed = True
-        """All its records are pieces of an answer."""
+        """True if all records are pieces of an answer."""
         self._waiting = 0
-        """How many calls wait for their results."""
+        """The number of calls without a result so far."""
 
     def add(self, unit: Unit, found: Sequence[Turn], *, is_piece: bool = False) -> Iterator[Message]:
         for place in self._log.counted(found, self._waiting):
@@ -297,7 +298,7 @@ class _Group:
 
 
 def _waiting(word: str, parts: Sequence[Part], before: int) -> int:
-    """Count the calls that wait for their results behind these parts; none behind another speaker."""
+    """Return the number of calls without a result after these parts; 0 if neither the model nor a tool sent them."""
     if word not in (MODEL, TOOLS):
         return 0
     calls, results = (sum(isinstance(part, kind) for part in parts) for kind in (ToolCall, ToolResult))
@@ -305,7 +306,7 @@ def _waiting(word: str, parts: Sequence[Part], before: int) -> int:
 
 
 def _whole(pieces: Iterable[Part]) -> Iterator[Part]:
-    """Parts with neighbouring pieces of a text, or of a thought, put together."""
+    """Yield the parts, with consecutive pieces of a text or a thought joined."""
     last: Part | None = None
     for piece in pieces:
         if isinstance(last, Text) and isinstance(piece, Text):
@@ -321,5 +322,5 @@ def _whole(pieces: Iterable[Part]) -> Iterator[Part]:
 
 
 def call_arguments(value: Any) -> str:
-    """Return the arguments of a call as JSON text: a string unchanged, "" if a record has none, anything else encoded."""
+    """Return the arguments of a call as JSON text: a string unchanged, "" for None, any other value encoded."""
     return value if isinstance(value, str) else "" if value is None else dump(value)

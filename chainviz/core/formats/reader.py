@@ -1,6 +1,4 @@
-"""Units to messages by a format: the messages of a chain, how much of them it understands, and request fields that it does not
-read.
-"""
+"""Read the messages of a chain from its units, and report how much of them, and of the fields around them, the format reads."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ from chainviz.core.formats.streams import is_sse
 
 
 class ChainReader:
-    """Iterate once for the messages; then `envelope` and `warnings` are complete."""
+    """The messages of a chain. Iterate once; after that `envelope` and `warnings` are complete."""
 
     def __init__(self, source: Source, found: FoundList, format: Format, *, salvage: bool = False) -> None:
         self._units = read_units(source, found, format.slots_of(found.inside), salvage=salvage)
@@ -42,8 +40,8 @@ class ChainReader:
                 if not self._units.found.raw:
                     self._coverage.carry(item)
                 if not self._units.found.lines:
-                    said = "not part of the chain" if self._format.is_message(item.value) else "not a message"
-                    self._units.warn(item.start, f"an element of the list is {said}; it is kept in place")
+                    kind = "not part of the chain" if self._format.is_message(item.value) else "not a message"
+                    self._units.warn(item.start, f"an element of the list is {kind}; it is kept in place")
             elif isinstance(item, Message):
                 self._coverage.show(item)
                 self._has_slot = self._has_slot or (item.source[0].ordinal == SLOT if item.source else False)
@@ -62,7 +60,7 @@ class ChainReader:
 
     @property
     def share_read(self) -> float:
-        """The share of the units read so far that is understood, from 0 to 1."""
+        """The share of the units that the format understood so far, from 0 to 1."""
         return self._coverage.share_read
 
     @property
@@ -81,19 +79,18 @@ def read_chain(source: Source, found: FoundList, format: Format, *, salvage: boo
     return ChainReader(source, found, format, salvage=salvage)
 
 
-# A format that shows no message, only parts of unknown types, or only empty messages although there are texts understands
-# nothing.
+# A format understands nothing if it shows no messages, only parts of unknown types, or only empty messages although there are texts.
 
 
 SHARE_READ = 50
-"""Messages that tell; the first one with a part ends the search."""
+"""The number of messages read to check whether a format understands a list."""
 TEXTS = frozenset(("text", "content", "message", "value", "output", "prompt"))
-"""Members that hold what is said, in one format or another."""
+"""Members with the text of a message, in all formats."""
 
 
 def share_read(source: Source, found: FoundList, format: Format) -> float:
-    """Return the share of the beginning of a list that a format understands, from 0 to 1. A broken list counts as
-    understood, since reading all of it reports the fault."""
+    """Return the share of a list's beginning that a format understands, from 0 to 1. A broken list counts as understood, because
+    reading the whole chain reports the fault."""
     if found.raw:
         return 1.0
     reader = read_chain(source, found, format)
@@ -143,7 +140,7 @@ def _texts(value: Any, key: str = "") -> Iterator[str]:
             yield from _texts(each, name)
 
 
-# Fields with tools or instructions that the format does not read are kept in the file, and no message shows them.
+# Fields with tools or instructions that the format does not read stay in the file, but no message shows them.
 
 
 TOOLS = frozenset((
@@ -154,21 +151,20 @@ INSTRUCTING = re.compile(r"sys(?![a-z])|.*(system|instruction|preamble)", re.IGN
 """Names, or misspelt names, of fields that may carry instructions."""
 DEFINITIONS = ("tools", "functions", "tool_config")
 ALIKE = 0.8
-"""How much a misspelt name is like the right one."""
+"""The least similarity of a misspelt name to the right one."""
 _FLOW = ("messageStart", "message_start", "contentBlockDelta", "content_block_delta", "response.created", "chat.completion.chunk")
-"""What the events of a recorded stream are called."""
+"""Names of events in a recorded stream."""
 _TOOL = {"name", "function", "toolSpec", "tools", "functionDeclarations", "function_declarations"}
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 MEMBERS_READ = 12
-"""Messages that tell what the format reads."""
+"""The number of messages in which an instruction is searched for."""
 SPAN_BYTES = 1_000_000
 BEGINNING = 60
-"""Characters by which an instruction is recognised in a message."""
+"""The number of characters by which an instruction is recognized in a message."""
 
 
 def unread_fields(source: Source, found: FoundList, format: Format) -> Iterator[Unread]:
-    """Yield the fields that carry instructions, tools or a recorded stream and that the format of a list does not read, and those
-    with misspelt names."""
+    """Yield the fields with instructions, tools or a recorded stream that the format does not read, and fields with misspelt names."""
     named = list(_fields_of_content(source, found, format))
     yield from named
     misspelt = (name for value in _around(source, found) for name in misspelt_names(value, format, KNOWN_FIELDS))
@@ -179,9 +175,9 @@ def _fields_of_content(source: Source, found: FoundList, format: Format) -> Iter
     beside = {key: value for key, value in found.sample.beside.items() if _instructs(key, value)}
     inside = {key for value in found.sample.values if isinstance(value, dict) for key in value if key in TOOLS and value[key]}
     messages = _first(source, found, format) if beside or inside else []
-    said = "\n".join(map(text_of, messages))
+    shown = "\n".join(map(text_of, messages))
     for key, value in beside.items():
-        if isinstance(value, int | float) or _text(value)[:BEGINNING] not in said:
+        if isinstance(value, int | float) or _text(value)[:BEGINNING] not in shown:
             yield Unread("instructions", key, 1)
     yield from (Unread("definitions", key, 1) for key, value in found.sample.beside.items() if _defines(key, value))
     yield from (Unread(kind, key, 1) for kind, key in _answers_left(found.sample.document))
@@ -190,7 +186,8 @@ def _fields_of_content(source: Source, found: FoundList, format: Format) -> Iter
 
 
 def _around(source: Source, found: FoundList) -> Iterator[dict[str, Any]]:
-    """Yield what is around the messages, the names that lead to them, and the attributes of a span that is read as text."""
+    """Yield the objects to search: the document, the fields beside the message list with the names that lead to the list, and the
+    span of a trace that was read as text."""
     yield found.sample.document
     path = dict.fromkeys((step for step in (*found.inside, found.key) if isinstance(step, str)), "list")
     yield path | found.sample.beside
@@ -219,7 +216,7 @@ def _is_misspelt_definition(key: str) -> bool:
 
 
 def _answers_left(document: Any) -> Iterator[tuple[UnreadKind, str]]:
-    """Yield the names of fields with the events of a stream, or with a whole answer of Anthropic, at any depth."""
+    """Yield the names of fields, at any depth, with the events of a stream or a complete answer of Anthropic's API."""
     stack: list[tuple[str, Any]] = [("", document)]
     while stack:
         key, value = stack.pop()
@@ -250,7 +247,7 @@ def _first(source: Source, found: FoundList, format: Format) -> Sequence[Message
 
 
 def _text(value: Any) -> str:
-    """The first text of an instruction: a string, or a list or object of parts."""
+    """Return the first text of an instruction, which is a string, or a list or object of parts."""
     if isinstance(value, str):
         return value.strip()
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

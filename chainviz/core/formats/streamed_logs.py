@@ -1,5 +1,5 @@
-"""Logs of requests in which an answer is a recorded stream: a list of chunks, or the text that was sent. Such a log is read with each
-answer as it would be if it had not been streamed."""
+"""Read logs of requests whose answers are recorded streams (a list of chunks, or the text as sent). Each answer is replaced by the
+one that the API would have sent without streaming."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _TOLD = re.compile(
     r'"stream"\s*:\s*true|"\w+Stream"|streamGenerateContent|\[\s*\{\s*"candidates"|"message(?:_s|-s|S)tart"'
     r'|"chat\.completion\.chunk\\?"|"response\.created\\?"|:\s*"(?:event|data): ?'
 )
-"""What tells at the ends of a log that its answers are streamed: the request asked for that, or the chunks are in sight."""
+"""Text at the start or end of a log that shows that its answers are streamed: a request for streaming, or chunks."""
 ANSWERS = ("response", "body", "response_body", "output", "outputBodyJson", "text")
-"""Names under which logs of requests have the answer."""
+"""Names of the field with the answer."""
 DEEPEST = 8
-"""Levels of a record that are looked at."""
+"""The number of levels of a record that are searched."""
 
 
 def streamed_logs(apis: Sequence[Chunks]) -> Kind:
     def documents(text: str) -> Iterator[tuple[str, str]]:
-        """The document, or each of its lines, if any of them has a streamed answer."""
+        """Yield the document, or each of its lines, with joined answers, if any answer is streamed."""
         records = [text] if read_json(text) is not None else [line for line in text.splitlines() if line.strip()]
         joined = [_with_answers(record, apis) for record in records]
         for number, record in enumerate(joined if joined != records else (), 1):
@@ -40,7 +40,7 @@ def streamed_logs(apis: Sequence[Chunks]) -> Kind:
 
 
 def _with_answers(record: str, apis: Sequence[Chunks]) -> str:
-    """A request that is a string has its answer beside it as one, too."""
+    """Return a record with each streamed answer joined. If the request is a JSON string, the answer is one too."""
     text, is_plain = record, HOLDS_MESSAGES.search(record)
     for pointer, joined in _answers(read_json(record), apis):
         text = replace_at(text, pointer, joined if is_plain else json.dumps(joined))
@@ -57,7 +57,7 @@ def _answers(value: Any, apis: Sequence[Chunks], pointer: Pointer = ()) -> Itera
 
 
 def _joined(value: Any, key: str | int, apis: Sequence[Chunks]) -> str:
-    """An answer that is nothing but a message is known by the name it is under."""
+    """Return the JSON of a streamed answer; "" if it is not one. An answer that is only a message is recognized by its field name."""
     for chunks in apis:
         if answer := chunks.answer(value):
             return answer if chunks.answer_at or key in ANSWERS else f'{{"response": {answer}}}'

@@ -1,8 +1,8 @@
-"""Recorded streams of answers, joined into the messages they make: server-sent events, or JSON objects one after another.
+"""Join the chunks of recorded streams into messages. A stream is server-sent events, or JSON objects one after another.
 
-The chunks stay as they are, so a stream is exported byte for byte; a message in it cannot be changed. What the chunks of an API
-are, its vendor's folder says (`Chunks`). A chunk that is unknown or cut off adds nothing; arguments of a call are joined as
-text, so their spelling stays.
+The chunks are not changed, so a stream is exported byte for byte; its messages are read-only. Each vendor's folder describes the
+chunks of its API (`Chunks`). An unknown or truncated chunk adds nothing. Arguments of a call are joined as text, so they keep
+their spelling.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from chainviz.core.formats.read_only import ReadOnly
 _FIELD = re.compile(r"(?:event|data|id|retry)?:")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _OBJECT = re.compile(r"[\s,\[\]]*(?=\{)")
-"""What may lie in front of an object."""
+"""The separators that may precede an object."""
 _REST = re.compile(r"[^\n]*\n?")
 _AFTER = re.compile(r"[ \t\r,\]]*\n?")
 _DECODER = json.JSONDecoder(strict=False)
@@ -34,27 +34,27 @@ _DECODER = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event; `start` and `end` are places in the text, its blank line included."""
+    """One event. `start` and `end` are positions in the text and include the blank line."""
 
     start: int
     end: int
     value: Any
-    """None for what carries no JSON: `[DONE]`, comments, a chunk that is cut off."""
+    """None for an event without JSON: `[DONE]`, a comment, a truncated chunk."""
 
 
 def is_sse(text: str) -> bool:
-    """Whether a text begins like server-sent events."""
+    """Return True if a text begins like server-sent events."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     return _FIELD.match(first) is not None
 
 
 def events(text: str) -> Iterator[Event]:
-    """The events of a text, which together are all of it."""
+    """Yield the events of a text. Together they cover the whole text."""
     return _server_sent(text) if is_sse(text) else _objects(text)
 
 
 def _server_sent(text: str) -> Iterator[Event]:
-    """An event ends with a blank line. Where those are missing, the next field after complete data begins another one."""
+    """Yield server-sent events. An event ends at a blank line or, if that is missing, at the next field after complete data."""
     start, data = 0, ""
     for line in _LINES.finditer(text):
         field = line[0].strip()
@@ -72,7 +72,7 @@ def _server_sent(text: str) -> Iterator[Event]:
 
 
 def _objects(text: str) -> Iterator[Event]:
-    """Objects one after another; a line where none begins, or one that is broken, is an event without a value."""
+    """Yield an event for each object. A line without an object, or with a broken one, becomes an event without a value."""
     start = 0
     while start < len(text):
         found = _OBJECT.match(text, start)
@@ -84,7 +84,7 @@ def _objects(text: str) -> Iterator[Event]:
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int]:
-    """Return the object that begins at `start` and its end; None if it is broken."""
+    """Return the object at `start`, or None if it is broken, and its end."""
     try:
         return _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -99,28 +99,28 @@ class Joined:
     units: tuple[str, ...]
     """JSON texts of the message's units."""
     note: str = ""
-    """Why the message ended, or what is odd about it."""
+    """The stop reason, or what is unusual about the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """The chunks of one API."""
+    """How to recognize and join the chunks of one API."""
 
     is_chunk: Callable[[Chunk], bool]
     joined: Callable[[Sequence[Chunk]], Joined]
     key: Callable[[Chunk], str] = lambda chunk: ""
-    """What all chunks of a message share; "" for a chunk that does not say. Another key begins another message."""
+    """Returns a key that all chunks of a message share; "" for a chunk without one. A different key begins the next message."""
     opens: Callable[[Chunk], bool] = lambda chunk: False
-    """Whether a chunk is the first one of a message."""
+    """Whether a chunk is the first of its message."""
     is_whole: Callable[[Chunk], bool] = lambda chunk: False
     """Whether a chunk may be an answer that was not streamed."""
     is_proof: Callable[[Chunk], bool] = lambda chunk: True
-    """Whether a chunk tells the API apart from others with the same form."""
+    """Whether a chunk distinguishes the API from others with the same form."""
     answer_at: Pointer | None = None
-    """Where an answer that was not streamed has the message; None where nobody logs one beside its request."""
+    """Where the message is in an answer that was not streamed; None if logs of the API have no such answers."""
 
     def answer(self, value: Any) -> str:
-        """Return the JSON of the answer in a list of chunks, or in the text that was sent; "" if they are not of this API."""
+        """Return the JSON of the answer in a list of chunks, or in the text as sent; "" if the chunks are not of this API."""
         found = [event.value for event in events(value)] if isinstance(value, str) else value
         chunks = [each for each in found if type(each) is dict and self.is_chunk(each)]
         if self.answer_at is None or not chunks or chunks[0] is not next(each for each in found if each is not None):
@@ -149,14 +149,14 @@ def index_of(chunk: Chunk, key: str = "index") -> int | None:
 
 
 def append_text(holder: Chunk, key: str, text: Any) -> None:
-    """Append a piece of text to a member; None and "" say nothing, but a text that is there stays one."""
+    """Append a piece of text to a member. None or "" leaves an existing text unchanged."""
     before = holder.get(key)
     if type(text) is str and (text or before is None):
         holder[key] = (before if type(before) is str else "") + text
 
 
 def with_arguments(block: Chunk, key: str, text: str) -> str:
-    """Return the JSON of a block with its arguments, which chunks spell as text, under `key`; unchanged without any."""
+    """Return the JSON of a block, with the joined text of its arguments as the member `key` if there is any."""
     if not text:
         return dump(block)
     unit = json_edit.load_object(dump(block))
@@ -165,14 +165,14 @@ def with_arguments(block: Chunk, key: str, text: str) -> str:
 
 
 def message_text(members: Chunk, contents: Sequence[str]) -> str:
-    """The JSON of an assistant message, whatever role a chunk gives it, with the JSON of its content blocks."""
+    """Return the JSON of an assistant message with these content blocks. The role in the chunks is ignored."""
     unit = json_edit.load_object(dump({**members, "role": "assistant", "content": []}))
     unit.set("content", f"[{', '.join(contents)}]")
     return str(unit)
 
 
 TELLING = 8
-"""Objects at the beginning of a text that tell whether they are chunks."""
+"""The number of objects at the start of a text that are checked for being chunks."""
 
 
 class Stream(ReadOnly):
@@ -187,7 +187,7 @@ class Stream(ReadOnly):
         self.tested_with = dialect.tested_with
 
     def rate(self, head: str) -> float:
-        """Chunks that are whole answers are a list of answers, unless they were sent as events."""
+        """Return the confidence in a text. Complete answers that are not server-sent events are a list of answers, not a stream."""
         sent = is_sse(head)
         if not sent and not head.lstrip().startswith(("{", "[")):
             return 0.0
@@ -198,7 +198,7 @@ class Stream(ReadOnly):
         return 0.97 if is_stream and is_own else 0.0
 
     def stretches(self, text: str) -> Iterator[tuple[int, int]]:
-        """Return where the chunks of each message are, without the line breaks behind them."""
+        """Yield the start and end of each message's chunks, without the line breaks after them."""
         group: list[Event] = []
         key, has_chunks = "", False
         for event in events(text):

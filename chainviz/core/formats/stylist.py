@@ -1,4 +1,4 @@
-"""Writes the messages of a change the way their neighbours are written: spacing, escapes, and the slot beside the list."""
+"""Write new messages in the style of their document: spacing, escapes, and the slot beside the list."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats.contract import Format, Style, refusal
 
 NEARBY = 50
-"""How far a message of the same role is looked for, as a model of how the document writes."""
+"""How many messages in each direction are searched for one of the same role, whose style a new message takes."""
 
 
 def keeps_result_names(format: Format) -> bool:
-    """Return True if a new result, written and read again, still has the name of its tool, which counts in its size."""
+    """Return True if the format stores the tool's name in a result. The name counts in the result's size."""
     if not format.writes:
         return True
     result = Message(TOOL, (ToolResult("call_1", "look", "north"),))
@@ -25,14 +25,14 @@ def keeps_result_names(format: Format) -> bool:
 
 
 def written_size(messages: Sequence[Message], format: Format) -> int:
-    """Return the bytes that new messages have when they are read again."""
+    """Return the size in bytes of new messages after they are written and read again."""
     names = sum(len(ref.name.encode("utf-8", "surrogatepass")) for message in messages for ref in message.results)
     return sum(message.size for message in messages) - (0 if keeps_result_names(format) else names)
 
 
 class Stylist:
     def __init__(self, chain: Chain, format: Format, envelope: Envelope, *, is_new: bool = False) -> None:
-        """Set up a stylist. `is_new`: the changes fill an empty document of `format`, such as that of a conversion."""
+        """`is_new`: the changes fill an empty document of `format`, such as that of a conversion."""
         self._chain = chain
         self._format = format
         self._envelope = envelope
@@ -40,10 +40,10 @@ class Stylist:
         self._near: dict[tuple[str, int], str] = {}
 
     def written(self, changes: Sequence[Splice]) -> Iterator[Splice]:
-        """Yields the changes with each message as the format spells it, and as it will be read again: a format may not have
-        room for all of it. Messages of the slot that no longer lead the chain leave it, in changes of their own.
+        """Yield the changes with each message as it will be read again, because a format may not store all of it. Messages in the
+        slot that no longer begin the chain move out of it, in changes of their own.
 
-        Raises Refused for a change of a chain whose format is read only.
+        Raises Refused if the format is read-only.
         """
         if changes and not (self._is_new or self._format.writes):
             raise Refused(refusal(self._format))
@@ -61,7 +61,7 @@ class Stylist:
             shift += len(change.messages) - change.removed
 
     def _written(self, message: Message, place: int, index: int, *, is_leading: bool) -> Message:
-        """`place` in the chain before the change, `index` in the changed one."""
+        """Return a message as it is written. `place` is its index before the change, `index` the one after."""
         is_foreign = self._is_new and any(fragment.ordinal != NEW for fragment in message.source)
         if is_foreign or (_is_in_slot(message) and not is_leading):
             message = replace(message, source=())
@@ -76,7 +76,7 @@ class Stylist:
         return bool(envelope.slot_key and envelope.inside) and (envelope.slot is None or index == 0)
 
     def _leading(self, changes: Sequence[Splice]) -> int:
-        """Counts the system messages that the changed chain begins with; 0 in a document that has no slot for them."""
+        """Return the number of system messages at the beginning of the changed chain; 0 if the document has no slot for them."""
         if not self._envelope.slot_key:
             return 0
         count = place = 0
@@ -87,11 +87,11 @@ class Stylist:
                     return count
                 count += 1
             place = change.start + change.removed
-        # a document without messages beside its slot could not be opened again
+        # a document with a slot but no messages could not be opened again
         return 0 if self._is_new else count
 
     def _roles(self, start: int, stop: int) -> Iterator[str]:
-        """The roles up to the first that is not system's, which ends the count."""
+        """Yield the roles of messages, up to and including the first that is not system."""
         if self._is_new:
             return
         for first in range(start, stop, NEARBY):
@@ -115,8 +115,8 @@ class Stylist:
         return sorted((*changes, *leaving), key=lambda change: (change.start, change.removed)) if leaving else changes
 
     def _nearest(self, role: str, place: int) -> str:
-        """Returns the source of a near message of the role, or of the first one of the role in the chain's beginning. In a
-        log of lines, which share what they say of their session, and in events, any other message is better than none."""
+        """Return the source of a near message of the role, or of the first such message at the beginning of the chain. In JSON Lines
+        and events, whose records share members, a message of another role is better than none."""
         if self._is_new:
             return ""
         key = (role, place // NEARBY)
@@ -126,7 +126,8 @@ class Stylist:
         return self._near[key]
 
     def _candidates(self, role: str, first: int, place: int) -> Iterator[int]:
-        """The messages of the role between `first` and as far behind `place`, the nearest first."""
+        """Yield the indexes of candidates for the nearest message: those of the role around `place`, nearest first, then those at
+        the beginning of the chain, then other roles."""
         shapes = self._chain.shapes_in(first, place + NEARBY)
         near = sorted(range(len(shapes)), key=lambda i: abs(first + i - place))
         yield from (first + i for i in near if shapes[i].role == role)
@@ -136,5 +137,5 @@ class Stylist:
 
 
 def _is_in_slot(message: Message) -> bool:
-    """Return True if the source of a message is the member beside the list, which contains only the beginning of the chain."""
+    """Return True if the source of a message is the slot beside the list."""
     return any(fragment.ordinal == SLOT for fragment in message.source)
