@@ -1,4 +1,4 @@
-"""ZIP archives of sessions: what of them may be a transcript or a database of an agent, a file each."""
+"""Read the transcripts and agent databases in a ZIP archive, one file at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ else:
     from backports.zstd import ZstdError, zipfile
 
 ENDINGS = frozenset((".json", ".jsonl", ".ndjson", ".eval", ".md", ".txt", ".log", ".db", ".sqlite", ".sqlite3", ".vscdb", ".traj"))
-"""Of names that may be a transcript's."""
+"""The extensions of files that may be transcripts."""
 MOST_FILES = 500
 _HELD = 1 << 22
 
@@ -31,13 +31,13 @@ _HELD = 1 << 22
 @dataclass(frozen=True, slots=True)
 class Member:
     name: str
-    """Its path in the archive, without steps that lead out of it."""
+    """The path in the archive, without `..` and other steps out of it."""
     file: IO[bytes]
     size: int
 
 
 def is_archive(file: IO[bytes]) -> bool:
-    """Return whether a file is a ZIP archive of files, and not an eval log or another document that is one."""
+    """Return True for a ZIP archive of separate files. Eval logs and other documents in ZIP form are not archives."""
     file.seek(0)
     if file.read(len(MAGIC)) != MAGIC:
         return False
@@ -51,9 +51,9 @@ def is_archive(file: IO[bytes]) -> bool:
 
 
 def members(file: IO[bytes], most: int) -> Iterator[Member]:
-    """Yield the files of an archive that may be transcripts, in the order of their names; each is open until the next one.
+    """Yield the possible transcripts in an archive, by name. Each file stays open until the next one is yielded.
 
-    Raises DocumentError where the archive is damaged, encrypted, holds no such file, or more than `most` bytes or MOST_FILES files.
+    Raises DocumentError if the archive is damaged or encrypted, has no such file, or exceeds `most` bytes or MOST_FILES files.
     """
     with _as_sentence(), zipfile.ZipFile(file) as archive:
         infos = sorted((info for info in archive.infolist() if _may_be_transcript(info.filename)), key=lambda info: info.filename)
@@ -83,7 +83,7 @@ def _safe(name: str) -> str:
 
 @contextmanager
 def _as_sentence() -> Iterator[None]:
-    """Turn what the decompressors raise for damaged archives into a sentence."""
+    """Raise DocumentError for the decompressors' errors about damaged archives."""
     try:
         yield
     except (zipfile.BadZipFile, ZstdError, zlib.error, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:

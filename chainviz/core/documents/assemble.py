@@ -1,8 +1,7 @@
-"""Write fragments and envelope as the bytes of a document, streamed. Unchanged content keeps every byte.
+"""Write the fragments of messages and the envelope around them as the bytes of a document. Unchanged content keeps every byte.
 
-Fragments are cut into rising ranges of messages; inside a range they are sorted by ordinal, so the lines of messages
-that
-interleave in the file interleave again. Neighbouring fragments of one unit are joined to one unit.
+The messages are split into ranges with rising ordinals. Within a range, fragments are sorted by ordinal, so messages whose lines
+were interleaved in the file are interleaved again. Neighbouring fragments of one unit are joined.
 """
 
 from __future__ import annotations
@@ -25,37 +24,37 @@ _BREAK = re.compile(r"\s*[\r\n]\s*")
 
 @dataclass(frozen=True, slots=True)
 class Untouched:
-    """Neighbouring units in their old places, carried ones between them included: one stretch of the upload."""
+    """A range of the upload with consecutive unchanged units, including the carried units between them."""
 
     ordinal: int
-    """Of the first unit."""
+    """Ordinal of the first unit."""
     last: int
-    """Of the last one."""
+    """Ordinal of the last unit."""
     lead: str
     start: int
-    """Where the first unit begins, behind its lead."""
+    """Offset of the first unit, after its lead."""
     end: int
 
 
 ASIDE = 1 << 32
-"""Added to the index of a block that no message shows: a message of the same unit keeps it, behind its own block."""
+"""Added to the index of a block that no message shows. A message of the same unit stores the block, after its own block."""
 Source = Fragment | Untouched
 Join = Callable[[Sequence[Fragment]], str]
-"""The unit again from the fragments that messages own of it. A negative block is one whose result half is meant."""
+"""Joins the fragments of several messages into their unit. A negative block index means the result half of a block."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitForm:
-    """The form of a document's units: where their blocks are, and how fragments are joined into one unit. A format with
-    links or its own join has no stretches among its sources."""
+    """Where the units of a document have their blocks, and how fragments are joined into a unit. The sources of a format with links or
+    its own join contain no Untouched ranges."""
 
     blocks_at: Pointer = ()
-    """Where in a unit the blocks lie; () where it is plain text."""
+    """Where a unit has its blocks; () if it is plain text."""
     links: Links | None = None
     join: Join | None = None
-    """None: the blocks of each fragment in order."""
+    """None to join the blocks of all fragments in order."""
     takes: Callable[[Sequence[Fragment], Fragment], bool] | None = None
-    """Whether a new fragment is written into the unit of these fragments; None: the result half of a call is."""
+    """Whether a new fragment joins the unit of the fragments before it; None if only the result half of a call does."""
 
 
 def assemble(
@@ -64,7 +63,7 @@ def assemble(
     read: Read,
     form: UnitForm = UnitForm(),
 ) -> Iterator[bytes]:
-    """The chain's own document. `sources` are those of the messages in chain order; the rest is the format's."""
+    """Yield the bytes of a chain's document. `sources` are the fragments of each message, in chain order."""
     slots, rest = _leading_slots(iter(sources))
     head, tail = _shell(envelope, _one_slot(slots, form.blocks_at), read)
     yield from head
@@ -85,12 +84,12 @@ def assemble(
 
 
 def units_of(sources: Iterable[tuple[Fragment, ...]], form: UnitForm) -> Iterator[str]:
-    """The text of each unit of the messages, in file order, without what surrounds them."""
+    """Yield the text of each unit of the messages, in file order, without the text around them."""
     return (unit.text for unit in _joined(_in_file_order(iter(sources)), form) if isinstance(unit, Fragment))
 
 
 def _on_one_line(fragment: Source) -> Source:
-    """Put new text of a JSON Lines file on one line. A bare line break in JSON is white space, so the value stays the same."""
+    """Return new text of a JSON Lines file on one line. Line breaks between JSON tokens are white space, so the value is the same."""
     if isinstance(fragment, Untouched) or fragment.start >= 0 or "\n" not in fragment.text:
         return fragment
     return replace(fragment, text=_BREAK.sub(" ", fragment.text))
@@ -110,7 +109,7 @@ def _leading_slots(
 
 
 def _in_file_order(sources: Iterator[tuple[Source, ...]]) -> Iterator[Source]:
-    """Fragments sorted inside rising stretches; a new one stays behind what precedes it."""
+    """Yield the fragments, sorted within ranges of rising ordinals. A new fragment stays after the one before it."""
     waiting: list[tuple[int, Source]] = []
     first = NEW
     for source in sources:
@@ -125,7 +124,7 @@ def _in_file_order(sources: Iterator[tuple[Source, ...]]) -> Iterator[Source]:
             at = fragment.ordinal if fragment.ordinal >= 0 else at
             waiting.append((at, fragment))
         waiting.sort(key=lambda item: item[0])
-        # nothing that comes later in this stretch can lie before `first`
+        # no later fragment of this range can precede `first`
         ready = next((place for place, item in enumerate(waiting) if item[0] > first), len(waiting))
         yield from (fragment for _, fragment in waiting[:ready])
         del waiting[:ready]
@@ -160,12 +159,12 @@ def _belongs(fragment: Fragment, group: Sequence[Fragment], form: UnitForm) -> b
 
 
 def follows(blocks: tuple[int, ...], before: tuple[int, ...] | None) -> bool:
-    """Whether these blocks of a new unit, which has no place in its document yet, may be of the same unit as those before."""
+    """Return True if two fragments without a place in the document may belong to the same new unit, by their block indexes."""
     return bool(before) and bool(blocks) and blocks[0] > before[-1]  # type: ignore[index]
 
 
 def _join(group: list[Fragment], form: UnitForm) -> Fragment:
-    """One unit again."""
+    """Return the fragments of a unit as one."""
     first = group[0]
     if len(group) == 1 and first.blocks is None:
         return first
@@ -174,7 +173,7 @@ def _join(group: list[Fragment], form: UnitForm) -> Fragment:
 
 
 def joined_blocks(group: Sequence[Fragment], blocks_at: Pointer) -> str:
-    """The shell of the first fragment with the blocks of each in order."""
+    """Return the text of the first fragment, with the blocks of all fragments in order."""
     first = group[0]
     if all(fragment.text == first.text for fragment in group):
         return with_blocks(first.text, blocks_at, [index for fragment in group for index in fragment.blocks or ()])
@@ -186,7 +185,7 @@ def joined_blocks(group: Sequence[Fragment], blocks_at: Pointer) -> str:
 
 
 def with_items(text: str, blocks_at: Pointer, items: Sequence[str]) -> str:
-    """The unit with these blocks, in the spacing of those it has."""
+    """Return the unit with these blocks, spaced like its old ones."""
     shell = json_edit.load_array(json_edit.raw_at(text, blocks_at) or "[]")
     shell.rebuild([*range(min(len(shell), len(items)))])
     for index, item in enumerate(items[: len(shell)]):
@@ -196,8 +195,7 @@ def with_items(text: str, blocks_at: Pointer, items: Sequence[str]) -> str:
 
 
 def own_blocks(fragment: Fragment, blocks_at: Pointer) -> Fragment:
-    """Return the fragment without the blocks of other messages in the same unit. A result in the block of its call has
-    the index ~i."""
+    """Return the fragment without the blocks of other messages in the same unit. The result half of block i has the index ~i."""
     if fragment.blocks is None:
         return fragment
     text = with_blocks(fragment.text, blocks_at, [place_of(index) for index in fragment.blocks])
@@ -206,24 +204,24 @@ def own_blocks(fragment: Fragment, blocks_at: Pointer) -> Fragment:
 
 
 def place_of(index: int) -> int:
-    """The place in its unit of a block, of a result in the block of its call, or of a block that is kept aside."""
+    """Return the position in its unit of a block, of a result half, or of a block that no message shows."""
     return (index if index >= 0 else ~index) % ASIDE
 
 
 def with_blocks(text: str, blocks_at: Pointer, places: list[int]) -> str:
-    """The unit with only these of its blocks, in this order; a unit without a list is one block."""
+    """Return the unit with only these of its blocks, in this order. A unit without a list counts as one block."""
     if not (json_edit.raw_at(text, blocks_at) or "").startswith("["):
         return text
     blocks = json_edit.load_array(json_edit.raw_at(text, blocks_at) or "[]")
     if places == list(range(len(blocks))):
         return text
-    blocks.rebuild([place for place in places if place < len(blocks)])  # a message may lie beside an empty list
+    blocks.rebuild([place for place in places if place < len(blocks)])  # a message may be beside an empty list
     return json_edit.replace_at(text, blocks_at, str(blocks))
 
 
 def _carry(envelope: Envelope, fragments: Iterator[Source], read: Read) -> Iterator[Piece]:
-    """Units of messages with the carried units back in their places: those that begin the document, as the head of a session
-    does, before a new message too."""
+    """Yield the units of messages with the carried units back in their places. Carried units at the start of a document, such as the
+    head of a session, also precede new messages."""
     carried, place, is_begun = envelope.carried, 0, False
     for fragment in fragments:
         while not is_begun and place < len(carried) and carried[place].ordinal == place:
@@ -252,7 +250,7 @@ def _linked(pieces: Iterator[Piece], linker: Linker) -> Iterator[Piece]:
 
 
 def _without(written: Iterable[CarriedSpan], units: Untouched, read: Read) -> Iterator[bytes]:
-    """The bytes of the units, but for carried ones that were written already: before a message that was moved ahead."""
+    """Yield the bytes of the units, without carried units that were already written before a message that moved up."""
     start = units.start
     for one in written:
         if one.ordinal < units.last:
@@ -279,7 +277,7 @@ def _shell(envelope: Envelope, value: str | None, read: Read) -> tuple[Iterable[
     if same or not envelope.slot_key or not envelope.inside:
         return _pieces(head, read), _pieces(tail, read)
     if envelope.lists is not None and old is not None:
-        # the lists part the document: the value changes in its place
+        # a chain in several lists has no single shell, so the value changes in place
         new = to_bytes(value if value is not None else '""')
         return [_with_slot(head, old, new, read)], [_with_slot(tail, old, new, read)]
     text = b"".join([*_pieces(head, read), *_pieces(tail, read)]).decode("utf-8", "surrogateescape")
@@ -296,8 +294,8 @@ def _with_slot(span: Span, slot: Span, value: bytes, read: Read) -> bytes:
 
 
 def _one_slot(slots: list[Fragment], blocks_at: Pointer) -> str | None:
-    """Return the slot's new value. Several messages in one slot become one list of their blocks; a slot that is an
-    object has its list where a unit does."""
+    """Return the new value of the slot. Several messages in one slot become one list of blocks; a slot that is an object has its list
+    in the same place as a unit."""
     if len(slots) < 2:
         return slots[0].text if slots else None
     blocks: list[str] = []
@@ -314,7 +312,7 @@ def _one_slot(slots: list[Fragment], blocks_at: Pointer) -> str | None:
 
 
 def _set_slot(shell: str, envelope: Envelope, value: str | None) -> tuple[str, str]:
-    """Set, create or remove the slot in the shell, whose list is empty; then part it at the list again."""
+    """Set, create or remove the slot in the shell with an empty list. Return the text before and after the list."""
     at = envelope.inside[:-1]
     holder = json_edit.load_object(json_edit.raw_at(shell, at) or "{}")
     if value is None:
@@ -335,8 +333,8 @@ def _pieces(span: Span, read: Read, size: int = 1 << 20) -> Iterator[bytes]:
 def whole_file(
     size: int, regions: Iterable[tuple[Span, Iterable[bytes]]], read: Read, rewrite: Rewrite | None = None
 ) -> Iterator[bytes]:
-    """Yield the upload with each region replaced by its chain's current document, and the text between them unchanged
-    or rewritten. Regions do not overlap."""
+    """Yield the upload with each region replaced by the current document of its chain. The text between regions is unchanged, or
+    rewritten by `rewrite`. Regions do not overlap."""
     place = 0
     for region, document in (*sorted(regions, key=lambda item: item[0].start), (Span(size, size), ())):
         gap = _pieces(Span(place, region.start), read)

@@ -1,5 +1,5 @@
-"""What surrounds the messages of a document (head, tail, carried units, a slot), read and rewritten piece by piece; and
-what lies between the documents of a file. A rewrite is given whole JSON strings, never a piece of one."""
+"""Read and rewrite the text around the messages of a document (head, tail, carried units, slot) and between the documents of a file,
+piece by piece. A rewrite gets complete JSON strings, never a part of one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chainviz.core.documents.units import LIST_STEP, CarriedSpan, Envelope, Read
 from chainviz.core.documents.wrapped.unwrap import wrapping_of
 
 MOST_HOLDERS = 4_000_000
-"""Bytes around the messages that `holders` reads."""
+"""The most bytes around the messages that `holders` reads."""
 _STRING_END = re.compile(rb'(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _STRING = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"')
 
@@ -26,11 +26,11 @@ class DocumentContext:
 
     envelope: Envelope
     read: Read
-    """Reads what the envelope points into."""
+    """Reads the bytes that the envelope points into."""
     is_of_upload: bool = False
-    """The envelope points into an upload: one that is rewritten remembers where it was."""
+    """The envelope points into an upload, so a rewritten envelope keeps its old position as `home`."""
     rest: tuple[Span, ...] = ()
-    """Stretches of the file outside of all chains, where they are written together with this one."""
+    """Ranges of the file outside all chains, if they are written together with this chain."""
 
     @property
     def is_single(self) -> bool:
@@ -48,20 +48,20 @@ class DocumentContext:
 
     @property
     def shell(self) -> bytes:
-        """What the envelope of a rewritten context points into."""
+        """The bytes that the envelope of a rewritten context points into."""
         return self.read(self.envelope.region.start, self.envelope.region.end)
 
     @property
     def size(self) -> int:
-        """Bytes of the texts, without reading them."""
+        """The number of bytes of all texts, without reading them."""
         region, content = self.envelope.region, self.envelope.content
         carried = sum(each.end - each.start for each in self.envelope.carried)
         rest = sum(each.end - each.start for each in self.rest)
         return carried + rest + region.end - region.start - (content.end - content.start)
 
     def holders(self) -> Iterator[dict[str, Any]]:
-        """The objects around the list of messages, the nearest first; its messages are not in them. Yields nothing for lines,
-        for a bare list and for a document with more than MOST_HOLDERS bytes around its messages."""
+        """Yield the objects around the message list, innermost first, without the messages. Yields nothing for lines, for a bare list
+        and for a document with more than MOST_HOLDERS bytes around its messages."""
         envelope = self.envelope
         if envelope.lines or not envelope.inside or self.size > MOST_HOLDERS:
             return
@@ -103,12 +103,12 @@ class DocumentContext:
 
 
 def in_memory(envelope: Envelope, shell: bytes) -> DocumentContext:
-    """The context of a document whose text beside the messages is `shell`."""
+    """Return the context of a document whose text around the messages is `shell`."""
     return DocumentContext(envelope, lambda start, end: shell[start:end])
 
 
 def stretches_between(regions: Iterable[Span], size: int, read: Read) -> tuple[Span, ...]:
-    """Return the ranges between the documents of a file of `size` bytes, except those of only white space and commas."""
+    """Return the ranges between the documents of a file of `size` bytes, except ranges of white space and commas."""
     found, place = [], 0
     for region in (*sorted(regions, key=lambda region: region.start), Span(size, size)):
         if region.start > place and read(place, region.start).strip(b" \t\r\n,[]"):
@@ -169,7 +169,7 @@ class _Writer:
         self._changed(wrapping_of(text) or text)
 
     def _piece(self, start: int, end: int, *, is_inside: bool = False) -> None:
-        """Writes a piece; one that begins inside a string keeps what it has of that."""
+        """Write a piece of the text. If it begins inside a string, that part of the string is unchanged."""
         old = self._read(start, end)
         cut = _STRING_END.match(old) if is_inside else None
         kept = cut.end() if cut else 0
@@ -188,7 +188,7 @@ def _list_before(unit: CarriedSpan) -> int:
 
 
 def between(chunks: Iterable[bytes], rewrite: Rewrite) -> Iterator[bytes]:
-    """A stretch of a file that begins outside of any string. Held in memory: no more than its longest string."""
+    """Yield rewritten text that begins outside any string. Needs no more memory than its longest string."""
     held, enough = b"", 0
     for chunk in chunks:
         held += chunk
@@ -197,14 +197,14 @@ def between(chunks: Iterable[bytes], rewrite: Rewrite) -> Iterator[bytes]:
         ready = _cut(held)
         if ready:
             yield to_bytes(rewrite(held[:ready].decode("utf-8", "surrogateescape")))
-        # an open string is looked at again when twice as much of it is there
+        # an open string is searched again when twice as much of it was read
         held = held[ready:]
         enough = 2 * len(held)
     yield to_bytes(rewrite(held.decode("utf-8", "surrogateescape")))
 
 
 def _cut(text: bytes) -> int:
-    """Up to where strings are whole. A line end closes what a broken line left open."""
+    """Return the length of the text whose strings are complete. A line end closes a string that a broken line left open."""
     place = 0
     while (quote := text.find(b'"', place)) >= 0:
         found = _STRING.match(text, quote)
@@ -215,7 +215,7 @@ def _cut(text: bytes) -> int:
         if line_end < 0:
             return quote
         place = line_end + 1
-    # bytes of one character stay together
+    # never cut inside a character
     end = len(text)
     while end > place and text[end - 1] >= 0x80:
         end -= 1

@@ -1,5 +1,5 @@
-"""Logs that an agent still writes: a folder of OpenHands with one file for each event, read as JSON Lines, and the last complete
-line of a growing file."""
+"""Read logs that an agent is still writing: growing files up to their last complete line, and OpenHands' folders with one file for
+each event, as JSON Lines."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from chainviz.core.documents.units import Read
 from chainviz.core.errors import DocumentError
 
 EVENTS = "events"
-"""The folder in that of a conversation …"""
+"""The name of the event folder inside the folder of a conversation."""
 BESIDE = frozenset(("base_state.json", "event_cache", "init.json", "llm_registry.json", "metadata.json"))
-"""… and what OpenHands keeps beside it: settings, and copies of events."""
+"""Other files of OpenHands in the folder of a conversation: settings and copies of events."""
 NAME = re.compile(r"(event-)?([0-9]+)(?:-.+)?\.json")
 EXAMPLES = ("event-00000-0.json", "0.json")
 
 
 def conversation_of(path: str) -> str:
-    """The folder of a conversation for that of its events; any other path stays."""
+    """Return the folder of a conversation, given its event folder. Any other path is returned unchanged."""
     return path.removesuffix(f"/{EVENTS}")
 
 
@@ -33,8 +33,7 @@ def is_event_folder(path: Path) -> bool:
 
 
 def events_folder(session: Path) -> Path:
-    """Return the folder of events for the folder of a conversation or of its events. Raises DocumentError for any other
-    folder."""
+    """Return the event folder, given that folder or the one of its conversation. Raises DocumentError for any other folder."""
     for folder in (session / EVENTS, session):
         if folder.is_dir() and events_of(folder):
             return folder
@@ -42,7 +41,7 @@ def events_folder(session: Path) -> Path:
 
 
 def events_of(folder: Path) -> list[Path]:
-    """Their files in order. Links, which OpenHands does not write, are left out: they may lead anywhere. Raises OSError."""
+    """Return the event files in order. Links are left out, because OpenHands writes none and they may lead anywhere. Raises OSError."""
     found = (path for path in folder.iterdir() if NAME.fullmatch(path.name) and path.is_file() and not path.is_symlink())
     return sorted(found, key=number_of)
 
@@ -58,18 +57,18 @@ def lines(folder: Path) -> Iterator[bytes]:
 
 
 def line_of(event: Path) -> bytes:
-    """JSON has line breaks between tokens only. A file that a crash left empty is an event that was cut off at once."""
+    """Return an event on one line, which works because JSON has line breaks only between tokens. An empty file, left by a crash, becomes
+    a truncated event."""
     return b" ".join(event.read_bytes().strip().splitlines()) or b"{"
 
 
 STEP = 1 << 16
 LONGEST = 1 << 26
-"""Bytes of a line that is read to see whether it is complete."""
+"""The longest line, in bytes, that is checked for being complete."""
 
 
 def end_of_lines(read: Read, size: int) -> int:
-    """Return the end of the last complete line. This is the size of the file if its last line is complete or if it has
-    no lines of JSON."""
+    """Return the offset after the last complete line. It is the file size if the last line is complete, or the lines are not JSON."""
     end = _last_break(read, size)
     last = read(end, size)
     if not last.strip() or _is_json(last):
@@ -78,7 +77,7 @@ def end_of_lines(read: Read, size: int) -> int:
 
 
 def _last_break(read: Read, size: int) -> int:
-    """Return the offset behind the last line break; 0 if there is none."""
+    """Return the offset after the last line break; 0 if there is none."""
     for end in range(size, max(0, size - LONGEST), -STEP):
         found = read(max(0, end - STEP), end).rfind(b"\n")
         if found >= 0:
@@ -104,7 +103,7 @@ def _is_json(line: bytes) -> bool:
 
 
 FileState = tuple[int, int]
-"""Size, and time of the last change in nanoseconds; of a folder of events, those of all its files."""
+"""Size in bytes and modification time in nanoseconds. For an event folder: the total size and the last time of all files."""
 
 
 def state_of(path: Path) -> FileState:

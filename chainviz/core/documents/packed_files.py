@@ -26,7 +26,7 @@ else:
     from backports import zstd
 
 MAX_DECOMPRESSED = 1_000_000_000
-"""Bytes that come out of a file where its caller names no limit: that of uploads, unless a server changes it."""
+"""The default limit for the decompressed size of a file, in bytes. It equals the default limit for uploads."""
 CHUNK = 1 << 18
 _HELD = 1 << 24
 _ENDINGS = re.compile(r"(?<=[^/])\.(?:gz|zstd?)$", re.IGNORECASE)
@@ -48,20 +48,17 @@ COMPRESSIONS = (
 
 
 def compression_of(head: bytes) -> Compression | None:
-    """Returns how the file that begins with these bytes is compressed; None for any other file."""
+    """Return the compression of a file that begins with these bytes; None if it is not compressed."""
     return next((each for each in COMPRESSIONS if each.magic.match(head)), None)
 
 
 def plain_name(name: str) -> str:
-    """Returns the name of the file inside: `rollout.jsonl` for `rollout.jsonl.zst`."""
+    """Return the name of the decompressed file: `rollout.jsonl` for `rollout.jsonl.zst`."""
     return _ENDINGS.sub("", name)
 
 
 def decompressed_file(file: IO[bytes], compression: Compression, most: int = MAX_DECOMPRESSED) -> IO[bytes]:
-    """Decompresses a file into a temporary one.
-
-    Raises DocumentError where the file is cut off or damaged, or holds more than `most` bytes.
-    """
+    """Decompress a file into a temporary one. Raises DocumentError if it is truncated or damaged, or exceeds `most` bytes."""
     text: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_HELD)  # noqa: SIM115
     try:
         for chunk in _chunks(file, compression):
@@ -85,9 +82,7 @@ def decompressed(content: bytes, compression: Compression) -> bytes:
 
 
 def beginning(path: Path, size: int) -> bytes:
-    """Return the first `size` bytes of a file, decompressed if it is compressed, up to damage.
-    Raises OSError.
-    """
+    """Return the first `size` bytes of a file, decompressed. A damaged file gives only the bytes before the damage. Raises OSError."""
     found = bytearray()
     with path.open("rb") as file, suppress(DocumentError):
         head = file.read(size)
@@ -102,7 +97,7 @@ def beginning(path: Path, size: int) -> bytes:
 
 
 def holds_more(path: Path, size: int) -> bool:
-    """Return whether the content of a file, decompressed if it is compressed, is larger than `size` bytes. Raises OSError."""
+    """Return True if the decompressed content of a file is larger than `size` bytes. Raises OSError."""
     return len(beginning(path, size + 1)) > size
 
 
@@ -119,10 +114,10 @@ def _chunks(file: IO[bytes], compression: Compression) -> Iterator[bytes]:
         raise DocumentError(f"The {compression.label} file cannot be decompressed ({reason}); get an undamaged copy.") from None
 
 
-# Inspect's `.eval` archives: a ZIP of JSON documents, read as one JSON text. {"archive": "<the ZIP in base64>",
-# "names": [...], "samples": [<samples/*.json>], "members": [<the others>]} The text holds each document byte for
-# byte, so a sample is exported as its member was; the ZIP is kept beside them because no library compresses them to
-# the same bytes again. Members may be deflated or Zstandard-compressed (inspect_ai `_util/zipfile.py`).
+# Inspect's `.eval` archives are a ZIP of JSON documents. They are read as one JSON text:
+# {"archive": "<the ZIP in base64>", "names": [...], "samples": [<samples/*.json>], "members": [<the others>]}
+# Each document keeps every byte. The ZIP is stored too, because no library compresses the documents to the same bytes again.
+# Members may be deflated or Zstandard-compressed (inspect_ai `_util/zipfile.py`).
 
 
 if sys.version_info >= (3, 14):
@@ -133,22 +128,21 @@ else:
     from backports.zstd import ZstdError, zipfile
 
 EVAL = "inspect-eval"
-"""The encoding of a source that was an archive."""
+"""The encoding name of a source that was read from an eval log."""
 MAGIC = b"PK\x03\x04"
 MARK = b'{"archive": "'
-"""Before the ZIP, which ends with the next quotation mark."""
+"""The text before the ZIP, which ends at the next quotation mark."""
 MAX_UNPACKED = 1 << 30
-"""Bytes of all documents together; more is refused, as ZIP bombs are."""
+"""The largest total size of the documents, in bytes, to refuse ZIP bombs."""
 _CHUNK = 3 << 18
-"""A multiple of 3, so that the base64 of pieces is that of the whole."""
+"""The size of pieces in bytes, a multiple of 3, so that their base64 texts can be joined."""
 _LOG = frozenset(("header.json", "_journal/start.json"))
-"""One of these tells an eval log from other archives."""
+"""An eval log contains one of these files; other archives do not."""
 
 
 def unpacked(file: IO[bytes]) -> IO[bytes] | None:
-    """Return the text of an archive, in a temporary file; None for a ZIP that is not an eval log.
-    Raises DocumentError if the archive is damaged or too large.
-    """
+    """Return the JSON text of an eval log in a temporary file; None for any other ZIP. Raises DocumentError if the archive is damaged or
+    too large."""
     with _archive_errors():
         try:
             archive = zipfile.ZipFile(file)
@@ -164,7 +158,7 @@ def is_eval_log(names: Iterable[str]) -> bool:
 
 
 def repacked(archive: IO[bytes], documents: Iterable[tuple[str, Iterator[bytes]]]) -> None:
-    """Writes a new archive of the documents, deflated, which every version of Inspect reads."""
+    """Write the documents into a new archive, deflated, because every version of Inspect can read that."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as new:
         for name, chunks in documents:
             with new.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
@@ -191,7 +185,7 @@ def _written(file: IO[bytes], archive: zipfile.ZipFile) -> IO[bytes]:
 
 
 def _write_all(text: IO[bytes], archive: zipfile.ZipFile, names: Iterable[str], room: int) -> int:
-    """Writes the documents one after another; returns how many more bytes there is room for."""
+    """Write the documents one after another. Return the number of bytes left of `room`."""
     separator = b"\n"
     for name in names:
         text.write(separator)
@@ -207,7 +201,7 @@ def _write_all(text: IO[bytes], archive: zipfile.ZipFile, names: Iterable[str], 
 
 @contextmanager
 def _archive_errors() -> Iterator[None]:
-    """What the decompressors raise for damaged archives, as a sentence."""
+    """Raise DocumentError for the decompressors' errors about damaged archives."""
     try:
         yield
     except (zipfile.BadZipFile, ZstdError, zlib.error, EOFError, ValueError, KeyError, RuntimeError, OSError) as error:

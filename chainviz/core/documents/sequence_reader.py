@@ -1,8 +1,8 @@
-"""A chain in several lists of its document, or inside JSON strings, read as one list of units.
+"""Read a chain in several lists of its document, or inside JSON strings, as one list of units.
 
-Units of the second list in file order count from LIST_STEP, and so on; what lies between two lists is carried, so an
-edit in one never touches the other. Units inside a string are given as JSON text; the envelope keeps how the upload
-spells them, so that what nobody changed is written back byte for byte.
+Ordinals in the second list of the file start at LIST_STEP, and so on. The text between two lists is carried, so an edit in one list
+never changes the other. Units inside a string are read as JSON text, and the envelope stores their spelling in the upload, so that
+unchanged units are written back byte for byte.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from chainviz.core.documents.units import (
 
 
 class SequenceReader:
-    """Iterate once for the units, in chain order; then `envelope` is complete."""
+    """The units of a chain in several lists, in chain order. Iterate once; after that `envelope` is complete."""
 
     def __init__(
         self, source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False
@@ -48,7 +48,7 @@ class SequenceReader:
         self._leads: Counter[str] = Counter()
         self._first_lead = ""
         self._bounds: dict[int, Span] = {}
-        """From each list's first unit to its last one in the upload."""
+        """The range from the first to the last unit of each list, in the upload."""
 
     def __iter__(self) -> Iterator[Unit]:
         yield from self._read_slot()
@@ -59,7 +59,7 @@ class SequenceReader:
                 yield from self._quoted(item, item.string)
 
     def carry(self, unit: Unit) -> None:
-        """The unit is no message: it is written back in place."""
+        """Note a unit that is not a message, so that it is written back in its place."""
         end = unit.start + byte_length(unit.text)
         span = CarriedSpan(unit.ordinal, byte_length(unit.lead), unit.start, end)
         self._carried.append(self._spelled.pop(unit.ordinal, span))
@@ -99,7 +99,7 @@ class SequenceReader:
         )
 
     def _read_slot(self) -> Iterator[Unit]:
-        """The system text beside the first list, before all lists or behind them."""
+        """Yield the system prompt beside the first list, which is before or after all lists."""
         for slot in self._slots:
             place = self._place_beside(slot)
             if place is not None:
@@ -112,7 +112,7 @@ class SequenceReader:
         """Return the span of a value outside the lists, or None if there is no such value."""
         around = self.found.around
         singles = {item.start for item in self.found.lists if item.single}
-        # what a list left out is an empty list or string; a message left out is null
+        # the lists are empty lists or strings in this text, and single messages are null
         pieces = [self.source.text(span.start, span.end) + ("null" if span.end in singles else "") for span in around]
         with suppress(ValueError, IndexError, RecursionError):
             place = json_edit.span_of("".join(pieces), pointer)
@@ -167,7 +167,7 @@ class SequenceReader:
 def read_units(
     source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False
 ) -> UnitReader | SequenceReader:
-    """What reads the units of a chain, wherever its document has them."""
+    """Return the reader for a chain's units, which are in one list, several lists or JSON strings."""
     if found.lists:
         return SequenceReader(source, found, slots, salvage=salvage)
     return UnitReader(source, found, slots, salvage=salvage)

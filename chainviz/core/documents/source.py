@@ -1,6 +1,6 @@
-"""The bytes of an upload, read in pieces as UTF-8 whatever they were written in. Knows encodings, not JSON.
+"""Read the bytes of an upload in pieces, as UTF-8, from any supported encoding or compression. Knows nothing of JSON.
 
-A byte order mark is part of the text (its first character), so offsets need no exception for it.
+A byte order mark is the first character of the text, so offsets need no exception for it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from chainviz.core.errors import DocumentError
 
 CHUNK = 1 << 20
 BEGINNING = 1 << 16
-"""Bytes that stay in memory."""
+"""The number of bytes at the start of a file that stay in memory."""
 DATABASE_MAGIC = b"SQLite format 3\x00"
 _BOM = "\ufeff".encode()
 _CONTINUATION = bytes(range(0x80, 0xC0))
-"""Bytes inside a character; all others begin one."""
+"""Bytes that continue a character; all other bytes begin one."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -52,14 +52,14 @@ _BINARY = (
 
 
 class Source:
-    """An upload. Use as a context manager; offsets count bytes of its UTF-8 form."""
+    """An upload as UTF-8 text. Use it as a context manager. Offsets count bytes of the UTF-8 text."""
 
     names: tuple[str, ...] = ()
-    """Of the documents that were taken out of it."""
+    """The names of the documents that were extracted from the upload."""
     notice: str = ""
+    """A sentence for the user about how the file was read."""
     is_joined = False
-    """Answers that were streamed are read as if they had not been, so the text lacks their chunks."""
-    """What a person should know of how it was read, a sentence."""
+    """Streamed answers were joined, so the text does not contain their chunks."""
 
     def __init__(self, file: IO[bytes], size: int, *, encoding: str, original_size: int, sha256: str | None) -> None:
         self._file = file
@@ -83,16 +83,16 @@ class Source:
 
     def read(self, start: int, end: int) -> bytes:
         if min(end, self.size) <= len(self._beginning):
-            return self._beginning[start:end]  # each format looks at it
+            return self._beginning[start:end]  # because each format reads it
         self._file.seek(start)
         return self._file.read(max(0, end - start))
 
     def text(self, start: int, end: int) -> str:
-        """Bytes that are not UTF-8 become surrogate escapes."""
+        """Return bytes `start:end` as text. Bytes that are not UTF-8 become surrogate escapes."""
         return self.read(start, end).decode("utf-8", "surrogateescape")
 
     def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
-        """The whole UTF-8 form in pieces of `size` bytes."""
+        """Yield the whole UTF-8 text in pieces of `size` bytes."""
         for start in range(0, self.size, size):
             yield self.read(start, min(start + size, self.size))
 
@@ -116,7 +116,7 @@ class Source:
         return digest.hexdigest()
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of a byte, both from 1; columns count characters."""
+        """Return the line and column of a byte, both from 1. Columns count characters."""
         begin, line, column = self._counted if self._counted[0] <= offset else (len(_BOM) if self.bom else 0, 1, 1)
         for start in range(begin, offset, CHUNK):
             chunk = self.read(start, min(start + CHUNK, offset))
@@ -125,16 +125,16 @@ class Source:
                 line, column = line + breaks, 1
                 chunk = chunk[chunk.rindex(b"\n") + 1 :]
             column += len(chunk.translate(None, _CONTINUATION))
-        # asked for in rising order, all places together cost one pass
+        # for rising offsets, all calls together read the file once
         self._counted = (max(offset, begin), line, column)
         return line, column
 
 
 def open_source(origin: Path | str | bytes, most: int = MAX_DECOMPRESSED) -> Source:
-    """Open a file or bytes; DocumentError, in a sentence, where the bytes cannot be a transcript.
+    """Open a file or bytes. Raises DocumentError if the bytes cannot be a transcript.
 
-    A compressed file opens as the file inside it, which has at most `most` bytes, and a database of an agent as the JSON of its
-    sessions; a path such as `opencode.db#ses_1` means one of them.
+    A compressed file is opened as its content, which may have at most `most` bytes. An agent's database is opened as the JSON of its
+    sessions, or of one session for a path such as `opencode.db#ses_1`.
     """
     if isinstance(origin, Path) and "#" in origin.name and (source := _session_at(origin)):
         return source
@@ -147,7 +147,7 @@ def open_source(origin: Path | str | bytes, most: int = MAX_DECOMPRESSED) -> Sou
         try:
             file = Path(origin).open("rb")  # noqa: SIM115
             size = file.seek(0, 2)
-        except (OSError, ValueError) as error:  # the second: a name that no file can have
+        except (OSError, ValueError) as error:  # ValueError: a name that no file can have
             raise DocumentError(f"{origin} cannot be opened: {getattr(error, 'strerror', None) or error}.") from None
     try:
         return _inside(file, most) or _in_database(file, origin, most) or _as_utf8(file, size)
@@ -157,7 +157,7 @@ def open_source(origin: Path | str | bytes, most: int = MAX_DECOMPRESSED) -> Sou
 
 
 def _inside(file: IO[bytes], most: int) -> Source | None:
-    """Return the file inside a compressed one; None if it is not compressed."""
+    """Return the content of a compressed file; None if the file is not compressed."""
     file.seek(0)
     compression = compression_of(file.read(4))
     if compression is None:
@@ -169,17 +169,17 @@ def _inside(file: IO[bytes], most: int) -> Source | None:
         text.close()
         raise
     file.close()
-    said = f"The file was compressed with {compression.label}; chainviz keeps and exports the file inside it."
-    source.notice = f"{said} {source.notice}".strip()
+    notice = f"The file was compressed with {compression.label}; chainviz keeps and exports the file inside it."
+    source.notice = f"{notice} {source.notice}".strip()
     return source
 
 
 def _in_database(file: IO[bytes], origin: Path | str | bytes, most: int) -> Source | None:
-    """The sessions of an agent's database; None for any other file."""
+    """Return the sessions of an agent's database; None for any other file."""
     file.seek(0)
     if file.read(len(DATABASE_MAGIC)) != DATABASE_MAGIC:
         return None
-    from chainviz.core.databases.text import database_text  # loads sqlite3, which most files do without
+    from chainviz.core.databases.text import database_text  # imported late because it loads sqlite3
 
     with tempfile.NamedTemporaryFile(prefix="chainviz-", suffix=".db") as copy:
         if isinstance(origin, bytes):
@@ -191,7 +191,7 @@ def _in_database(file: IO[bytes], origin: Path | str | bytes, most: int) -> Sour
 
 
 def _session_at(address: Path) -> Source | None:
-    """One session of a database; None for the path of a file."""
+    """Return one session of a database; None for the path of a file."""
     from chainviz.core.databases.text import session_at, session_text
 
     session = session_at(address)
@@ -206,7 +206,7 @@ def _session_text(text: tuple[IO[bytes], str], said: str) -> Source:
 
 
 def _tail(file: IO[bytes], size: int) -> bytes:
-    """Return the end of a file, as far as it is not in the head; the file is read from there."""
+    """Return the end of a file, without the bytes of its head. Moves the read position of the file."""
     file.seek(max(HEAD, size - HEAD))
     return file.read(HEAD)
 
@@ -259,7 +259,7 @@ def _encoding(head: bytes) -> str:
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
-    # without a mark: JSON begins with two ASCII characters, so every other byte of UTF-16 is zero
+    # UTF-16 without a mark: JSON begins with two ASCII characters, so every other byte is zero
     if len(head) >= 4 and len(head) % 2 == 0:
         if head[0] and not head[1] and head[2] and not head[3]:
             return "utf-16-le"

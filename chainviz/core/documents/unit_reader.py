@@ -1,8 +1,7 @@
-"""Split one list of a source into units while it is read: a window slides, nothing but the current units is in memory.
+"""Split one list of a source into units. Reads through a sliding window, so only the current units are in memory.
 
-Broken lines of a JSON Lines file are kept as carried units with a warning; a broken list is a DocumentError with the
-number
-of complete messages before the fault, and with `salvage` the rest of the file is kept unchanged behind them.
+Broken lines of a JSON Lines file become carried units with a warning. A broken list raises DocumentError with the number of
+complete messages before the fault; with `salvage`, the rest of the file is kept unchanged after them.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ MAX_SHELL = 1 << 26
 MANY_BROKEN = 50
 RAW_LIMIT = 1 << 26
 AHEAD = 1 << 16
-"""Text to have at hand before a value is read: running into the end of the window costs a second look, and Python counts
-the lines of the whole window to say where that was."""
+"""The number of characters to have in the window before a value is parsed. A parse that reaches the end of the window must be
+repeated, and its error is slow, because Python counts the lines of the whole window."""
 _SPACE_AND_COMMA = re.compile(r"[ \t\r\n]*(,?)[ \t\r\n]*")
 _LINE_SPACE = re.compile(r"[ \t\r\n]*")
 _LINE_END = re.compile(r"[^\n]*")
 
 
 class UnitReader:
-    """Iterate once for the units; then `envelope` is complete."""
+    """The units of one list. Iterate once; after that `envelope` is complete."""
 
     def __init__(
         self, source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False, shell: bool = True
     ) -> None:
-        """Set up a reader. `slots` are the pointers at which the slot may be, from the region; if the document has
-        none, the first is written."""
+        """`slots` are the possible pointers of the slot, relative to the region. If the document has no slot, a new one is written at the
+        first."""
         self.source = source
         self.found = found
         self.warnings: list[str] = list(found.warnings)
@@ -79,7 +78,7 @@ class UnitReader:
         )
 
     def carry(self, unit: Unit) -> None:
-        """The unit is no message: it is written back in place."""
+        """Note a unit that is not a message, so that it is written back in its place."""
         end = unit.start + byte_length(unit.text)
         is_aside = self.found.only is not None and unit.start not in self.found.only
         self.carried.append(CarriedSpan(unit.ordinal, byte_length(unit.lead), unit.start, end, is_aside))
@@ -111,7 +110,7 @@ class UnitReader:
         yield Unit(0, "", text, text, start)
 
     def _read_slot(self) -> Iterator[Unit]:
-        """Read the slot, which comes first if there is one. The shell around the list must be JSON too."""
+        """Yield the slot, if there is one, before all other units. Raises DocumentError if the text around the list is not JSON."""
         region, found = self.found.region, self.found
         if found.single or not self._has_shell or region.end - region.start - (found.end - found.start) > MAX_SHELL:
             return
@@ -123,7 +122,7 @@ class UnitReader:
             return
         shell = (head + tail)[mark:]
         spans: dict[str, tuple[int, int] | None] = {}
-        with suppress(ValueError, RecursionError):  # a bare control character may hide another fault
+        with suppress(ValueError, RecursionError):  # an unescaped control character may hide another fault
             spans = {key: json_edit.span_of(shell, slot) for key, slot in self._slots.items()}
         self._slot_key = next((key for key in spans if spans[key]), self._slot_key)
         place = spans.get(self._slot_key)
@@ -155,7 +154,7 @@ class UnitReader:
         self._report(self.found.region.start)
 
     def _whole_messages(self) -> int:
-        """Count the units that could be kept in spite of a fault behind or around them."""
+        """Return the number of complete units that can be kept despite a fault after or around them."""
         reader = UnitReader(self.source, self.found, salvage=True)
         return sum(1 for _ in reader)
 
@@ -258,7 +257,7 @@ class UnitReader:
             yield unit
 
     def _count_lead(self, lead: str, start: int, *, is_first: bool) -> None:
-        """Notes the white space before a line; `start` is the offset of its value."""
+        """Note the white space before a line; `start` is the offset of its value."""
         if is_first:
             self._first_lead = lead
         elif "\n" in lead:
@@ -273,7 +272,7 @@ class UnitReader:
         self.carry(unit)
 
     def _line_end(self, window: Window, begin: int, keep: int) -> tuple[int, int]:
-        """Return the start and end of the broken line in the window, without its line break. Reads on until the line ends."""
+        """Read to the end of a broken line. Return its start and end in the window, without the line break."""
         while True:
             found = _LINE_END.match(window.text, begin)
             end = found.end() if found else begin

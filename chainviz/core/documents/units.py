@@ -1,6 +1,6 @@
-"""The pieces of a document: units in file order, the envelope around them, and the places of message lists.
+"""The pieces of a document: units in file order, the envelope around them, and the positions of message lists.
 
-All offsets are bytes of the upload as UTF-8 (a UTF-16 upload is kept as UTF-8 and written back in its own encoding).
+All offsets count bytes of the upload as UTF-8. A UTF-16 upload is stored as UTF-8 and written back in its own encoding.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from chainviz.core.chain.messages import Fragment
 from chainviz.core.chain.surroundings import Unread, unread_from, unread_rows
 
 Read = Callable[[int, int], bytes]
-"""The bytes of the upload from the first offset to the second."""
+"""A function that returns bytes `start:end` of the upload."""
 Pointer = tuple[str | int, ...]
-"""Where a value lies in a JSON document: keys and indexes. In a JSON Lines file the first item is the line's index."""
+"""The position of a value in a JSON document: keys and indexes. In a JSON Lines file, the first item is the index of the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One element of a message list or one line: `text` as the source spells it, `value` as JSON reads it."""
+    """One element of a message list, or one line: its `text` in the source, and its decoded `value`."""
 
     ordinal: int
     lead: str
     text: str
     value: Any
     start: int
-    """Byte offset of `text`; the lead lies just before it."""
+    """Byte offset of `text`, just after the lead."""
 
     def fragment(self, blocks: tuple[int, ...] | None = None) -> Fragment:
-        """Return the unit as a message's source; with `blocks` only those blocks of its content."""
+        """Return the unit as the source of a message, or only these `blocks` of its content."""
         fragment = Fragment(self.ordinal, self.lead, self.text, blocks, self.start)
         if type(self.value) in (dict, list):
             object.__setattr__(fragment, "value", self.value)
@@ -47,102 +47,102 @@ class Span:
 
 
 LIST_STEP = 1 << 40
-"""Ordinals of the units of one list; the next list of the same chain counts on from the next multiple."""
+"""The distance between the first ordinals of two lists in the same chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListSpan:
-    """One of the lists (or single messages) that make up a chain."""
+    """One of the lists, or single messages, that make up a chain."""
 
     start: int
-    """Byte offset of what lies between its brackets; in the text of `string`, where there is one."""
+    """Byte offset of the content between the brackets; in the decoded text of `string`, if there is one."""
     end: int
     number: int = 0
-    """Its place among the lists of the chain in file order."""
+    """The index among the lists of the chain, in file order."""
     single: bool = False
     string: Span | None = None
-    """The JSON string that spells the list, without its quotation marks."""
+    """The JSON string that contains the list, without its quotation marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarriedSpan:
-    """A carried unit: a line or element that is not a message, or text between two lists of a chain; it is written back
-    in place."""
+    """A carried unit: a line or element that is not a message, or the text between two lists of a chain. It is written back in its
+    place."""
 
     ordinal: int
     lead: int
-    """Length of its lead in bytes; the lead lies just before `start`."""
+    """Length in bytes of the lead, which ends at `start`."""
     start: int
     end: int
     is_aside: bool = False
-    """It is of another chain of the document: a line of another branch."""
+    """The unit belongs to another chain of the document, such as another branch of a session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The lists of a chain, by their numbers (ListSpan.number)."""
+    """The lists of a chain in several lists, identified by ListSpan.number."""
 
     order: tuple[int, ...]
-    """All of them in chain order."""
+    """All lists in chain order."""
     singles: tuple[int, ...] = ()
-    """Those that are one message."""
+    """Lists that are a single message."""
     quoted: tuple[int, ...] = ()
-    """Those that lie inside a JSON string."""
+    """Lists inside a JSON string."""
     spelled: tuple[CarriedSpan, ...] = ()
-    """Units inside strings as the upload spells them, by ordinal."""
+    """Where the upload has the units inside strings, by ordinal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Everything in a chain's document except its messages, as places in the upload."""
+    """Everything in a chain's document except its messages, as positions in the upload."""
 
     region: Span
-    """The chain's own document: the file, the line, or the object in a container that holds the list."""
+    """The chain's own document: the file, a line, or the object in a larger document that contains the list."""
     content: Span
-    """What lies between the list's brackets up to its last element (JSON Lines: from the first line to the end of the last)."""
+    """From the list's opening bracket to the end of its last element. In JSON Lines, from the first line to the end of the last."""
     pointer: Pointer
-    """From the upload's root to the list."""
+    """The list's position from the root of the upload."""
     lines: bool = False
     """Units are lines of a JSON Lines file."""
     inside: Pointer = ()
-    """From the region to the list: the end of `pointer`."""
+    """The list's position from the region; the end of `pointer`."""
     lead: str = ""
-    """The most frequent lead of a unit that is not the first: what a new unit gets."""
+    """The most frequent lead of units other than the first. New units get it."""
     first_lead: str = ""
     """The lead of the first unit."""
     single: bool = False
-    """The document holds one message where others hold a list."""
+    """The document contains a single message instead of a list."""
     carried: tuple[CarriedSpan, ...] = ()
     slot_key: str = ""
-    """The key of the top-level system beside the list, where the format has one ("" = it has none)."""
+    """The key of the top-level system prompt beside the list; "" if the format has none."""
     slot: Span | None = None
     """The slot's value, if the document has it."""
     encoding: str = "utf-8"
     bom: bool = False
     warnings: tuple[str, ...] = ()
-    """What was odd while reading, a sentence each: duplicate keys, NaN, lines that are not JSON."""
+    """A sentence for each oddity of the file, such as duplicate keys, NaN and lines that are not JSON."""
     unread: tuple[Unread, ...] = ()
-    """What of the document no message shows although its format does not know it; () where the chain is fully read."""
+    """Content that the format does not know and that no message shows; () if the chain is fully read."""
     home: tuple[Span, Span] | None = None
-    """Region and content in the upload, of a document whose surroundings were rewritten and are stored elsewhere."""
+    """Region and content in the upload, if the text around the messages was rewritten and is stored elsewhere."""
     lists: Lists | None = None
-    """Of a chain that lies in several lists, or inside strings."""
+    """The lists of a chain in several lists or inside strings; None for one list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Messages as nodes of a tree, in an object: `{key: {id: {member: message}}}`."""
+    """Where a document has messages as nodes of a tree: `{key: {id: {member: message}}}`."""
 
     keys: tuple[str, ...]
-    """The way to the tree from the object that holds it."""
+    """The keys from the object that contains the tree to its nodes."""
     member: str
-    """"" where the nodes are the messages."""
+    """The member of a node with the message; "" if the node is the message."""
     path: Callable[[dict[str, Any]], Sequence[str]]
-    """The ids of the nodes that make up the chain, in chain order, of the object that holds the tree."""
+    """Returns the ids of the chain's nodes, in chain order, from the object that contains the tree."""
     parent: str = "parent"
-    """The member of a node that names the one it follows."""
+    """The member of a node with the id of the node before it."""
     copy: str = ""
-    """The member of that object in which a list repeats the chain."""
+    """The member of the object whose list repeats the chain; "" if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,57 +151,57 @@ class TextMember:
 
     key: str
     beside: tuple[str, ...]
-    """Members of which the document has at least one."""
+    """Other members, of which the document must have at least one."""
 
     @property
     def name(self) -> str:
-        """The name of this member in a sequence; it differs from that of a list under the same key."""
+        """The name of this member in `Format.sequences`, which differs from that of a list with the same key."""
         return f"{self.key} as text"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What detection looks at: the first units of a list and the plain members beside it."""
+    """The sample by which a format is detected: the first units of a list, and the members beside the list."""
 
     values: tuple[Any, ...]
     beside: dict[str, Any]
-    """Members of the object that holds the list, without the list; {} for a bare list."""
+    """Members of the object that contains the list, without the list; {} for a bare list."""
     key: str = ""
-    """The member's name under which the list lies; "" for a bare list."""
+    """The key of the list; "" for a bare list."""
     lines: bool = False
     document: dict[str, Any] = field(default_factory=dict)
-    """Members of the chain's own document, the lists of messages in it emptied; {} where it is too large to look at."""
+    """Members of the chain's own document, with empty message lists; {} if the document is too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundList:
-    """A list of messages: its place, and enough of it to detect its format."""
+    """A message list that was found in a file, with a sample by which its format can be detected."""
 
     pointer: Pointer
     title: str
-    """For a person: `simulations[3]`, `line 4`; "" where the file is one chain."""
+    """The place for a person: `simulations[3]`, `line 4`; "" if the file is one chain."""
     region: Span
     """The chain's own document (Envelope.region)."""
     start: int
-    """Byte offset of what lies between the brackets (of the message itself if `single`, of the first line if `lines`)."""
+    """Byte offset of the content between the brackets, of the message if `single`, or of the first line if `lines`."""
     end: int
     inside: Pointer = ()
-    """From the region to the list."""
+    """The list's position from the region."""
     lines: bool = False
     single: bool = False
     raw: bool = False
-    """It is plain text: one unit, which its format divides."""
+    """The region is plain text: one unit, which its format splits."""
     lists: tuple[ListSpan, ...] = ()
-    """In chain order, where the chain lies in several lists or inside strings; () for the one list at start:end."""
+    """The lists in chain order, if there are several or they are inside strings; () for the one list at start:end."""
     only: frozenset[int] | None = None
-    """Where the units begin that belong to the chain, in bytes; the others are carried. None: all of them do."""
+    """Byte offsets of the units that belong to the chain; all others are carried. None if all units belong to it."""
     left_out: frozenset[int] = frozenset()
-    """Where units begin that are carried, in bytes."""
+    """Byte offsets of units that are carried."""
     key: str = ""
-    """The name of the first list, where the pointer does not end with it (an attribute)."""
+    """The key of the first list, if the pointer does not end with it (an attribute)."""
     sample: Sample = Sample((), {})
     warnings: tuple[str, ...] = ()
-    """What was odd about the file, a sentence each; the envelope has them too."""
+    """A sentence for each oddity of the file; the envelope has them too."""
     unread: tuple[Unread, ...] = ()
     """Fields beside the messages that count as Envelope.unread."""
 
@@ -216,7 +216,7 @@ class FoundList:
 
 
 EMPTY_ENVELOPE = Envelope(Span(0, 0), Span(0, 0), (), lead=",\n  ", first_lead="\n  ")
-"""A chain that no upload holds: it is written as a bare list."""
+"""The envelope of a chain without an upload, which is written as a bare list."""
 
 
 def to_json(envelope: Envelope) -> str:

@@ -1,4 +1,4 @@
-"""The UTF-8 form of a file back to what it was uploaded as: text in its own encoding, or an archive."""
+"""Write the UTF-8 text of a file back in the form of its upload: text in its own encoding, or an archive."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _HELD = 1 << 24
 
 
 IsOf = Callable[[IO[bytes], IO[bytes]], bool]
-"""Whether an archive is what a text was made of."""
+"""A function that returns True if a text was read from an archive and is unchanged."""
 Pack = Callable[[IO[bytes], Iterable[tuple[str, Iterator[bytes]]]], None]
 
 
 def written(chunks: Iterable[bytes], encoding: str, *, is_rewritten: bool = False) -> Iterator[bytes]:
-    """UTF-8 chunks in the encoding of the upload they replace.
+    """Yield UTF-8 chunks in the encoding of the upload that they replace.
 
-    What documents were taken out of comes back byte for byte while they are as they were; else an archive is packed again, and
-    JSON that was unwrapped is written alone. `is_rewritten`: something was taken out of the file, which may be in what the
-    JSON was unwrapped from.
+    If the documents of an archive or wrapper are unchanged, the original file is returned byte for byte. Otherwise an archive is packed
+    again, and unwrapped JSON is written on its own. With `is_rewritten`, something was removed from the text, so a wrapper is never
+    returned: it may still contain what was removed.
     """
     if encoding == "utf-8":
         yield from chunks
@@ -59,7 +59,7 @@ def _packed(chunks: Iterable[bytes], is_of: IsOf, pack: Pack) -> Iterator[bytes]
 
 
 def _take_archive(text: IO[bytes], archive: IO[bytes]) -> int:
-    """Copy the kept ZIP out of the text; return its end in the text."""
+    """Copy the stored ZIP out of the text. Return the offset of its end in the text."""
     end = text.seek(len(MARK))
     while chunk := text.read(CHUNK):
         content, quote, _ = chunk.partition(b'"')
@@ -92,7 +92,7 @@ def _from_start(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _documents(source: Source, start: int) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """The documents in the text with their names, which follow byte `start`."""
+    """Yield the name and content of each document in the text after byte `start`."""
     spans = list(_spans(Window(source, start, source.size)))
     names = json.loads(source.read(spans[0].start, spans[0].end))
     for name, span in zip(names, spans[1:], strict=True):
@@ -105,7 +105,7 @@ def _pieces(source: Source, span: Span) -> Iterator[bytes]:
 
 
 def _spans(window: Window) -> Iterator[Span]:
-    """The list of names, then each document of the two lists behind it."""
+    """Yield the span of the list of names, then that of each document in the two lists after it."""
     position = window.text.index("[")
     start = window.offset(position)
     position = skip_value(window, position + 1)

@@ -1,4 +1,4 @@
-"""Units back into their lists: each behind its separator, each list in its place, inside a string with its escapes."""
+"""Write units back into their lists: separators between units, lists in their places, escapes inside strings."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _NOWHERE = -10
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One unit, or several that follow each other in the upload."""
+    """One unit, or several consecutive units of the upload."""
 
     ordinal: int
     last: int
     lead: str
     content: Iterable[bytes]
     is_carried: bool = False
-    """It comes from the upload as it is."""
+    """The unit is copied from the upload unchanged."""
     is_aside: bool = False
-    """It is of another chain of the document."""
+    """The unit belongs to another chain of the document."""
 
 
 def with_leads(envelope: Envelope, pieces: Iterable[Piece], number: int = 0) -> Iterator[tuple[str, Piece]]:
-    """Yield each unit of a list with its separator: its own if its place is unchanged, else one that fits the new place."""
+    """Yield each unit of a list with its lead: its own if its place is unchanged, otherwise one that fits the new place."""
     before: int | None = None
     for piece in pieces:
         stays = piece.ordinal >= 0 and piece.ordinal - 1 == (number * LIST_STEP - 1 if before is None else before)
@@ -54,7 +54,7 @@ def _inner_lead(envelope: Envelope, piece: Piece) -> str:
 
 
 def single(units: Iterator[bytes]) -> Iterator[bytes]:
-    """One message where the document has one; none is null and several are a list."""
+    """Yield a single message in place of a list. No message becomes null, and several messages become a list."""
     first = next(units, b"null")
     second = next(units, None)
     if second is None:
@@ -71,10 +71,10 @@ Part = TypeVar("Part")
 
 
 def by_list(sources: Iterable[tuple[Part, ...]], lists: Lists) -> Iterator[tuple[Part, ...]]:
-    """The sources of a chain's messages in file order of their lists.
+    """Yield the sources of a chain's messages in file order of their lists.
 
-    The order of the chain holds: a message that was moved behind one of a later list joins that list. A new message
-    joins the list of the one before it, a leading one that of the one behind it.
+    The order of the chain is kept: a message that was moved after one of a later list joins that list. A new message joins the list of
+    the message before it or, at the beginning of the chain, of the message after it.
     """
     ranks = {number: rank for rank, number in enumerate(lists.order)}
     filed: list[list[tuple[Part, ...]]] = [[] for _ in lists.order]
@@ -137,16 +137,15 @@ class ListWriter:
         return to_bytes(quoted(unit.decode("utf-8", "surrogateescape"), ascii_only=model.isascii()))
 
 
-# Units that name the unit they follow, as a Claude Code line names its parent: renamed where an edit separated them.
-# A line whose parent is gone follows the line before it; a new or moved line follows the one before it too, and what
-# followed that one follows the new line. Everything else keeps its parent, so branches of a session stay branches.
-# Lines of other branches change only where what they follow did.
+# Units may name the unit before them, as a line of Claude Code names its parent. An edit changes these links: a new or moved line, or
+# one whose parent was removed, gets the line before it as its parent, and the children of that line become children of the new line.
+# All other lines keep their parents, so branches of a session stay branches. Lines of other branches change only if their parent did.
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Names of the members for a unit's id, the id of its parent, the mark of a side chain, and the id of the first
-    unit that a compaction kept. `shares`: a new unit where branches part is in all of them."""
+    """The names of the members with a unit's id, the id of its parent, the mark of a side chain, and the id of the first unit that a
+    compaction kept. `shares`: a new unit at a fork belongs to all branches."""
 
     own: str
     parent: str
@@ -156,13 +155,13 @@ class Links:
 
 
 def uuid_of(text: str) -> str:
-    """An id in the shape of a UUID that depends on `text` alone."""
+    """Return an id in the form of a UUID that depends only on `text`."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32]))
 
 
 class Linker:
-    """Takes the units in the order in which they are written, one at a time."""
+    """Updates the links of units, one at a time, in the order in which they are written."""
 
     def __init__(self, links: Links) -> None:
         self._links = links
@@ -171,11 +170,11 @@ class Linker:
         self._has_gaps = False
         self._anchors: dict[bool, str] = {}
         self._latest_of: dict[bool, str] = {}
-        """Ids of the last unit that keeps its place, and of the last one: in side chains (True) and elsewhere."""
+        """The ids of the last unit that kept its place and of the last unit, for side chains (True) and for the main chain."""
         self._heirs: dict[tuple[bool, str], str] = {}
-        """The last new unit after one that keeps its place: what followed that one, in each branch, follows this one."""
+        """For each unit that kept its place, the last new unit after it, which becomes the parent of its children."""
         self._instead: dict[str, str] = {}
-        """What is followed now in place of a unit that is gone."""
+        """For each removed unit, the unit that replaces it as a parent."""
 
     def linked(self, ordinal: int, text: str) -> str:
         own, parent, is_linked, aside = self._ids(text)
@@ -211,7 +210,7 @@ class Linker:
         return text
 
     def _stands(self, ordinal: int) -> bool:
-        """Whether a unit keeps its place."""
+        """Return True if a unit keeps its place."""
         stands = ordinal > self._highest
         self._has_gaps = self._has_gaps or ordinal != self._before + 1
         self._before, self._highest = ordinal, max(ordinal, self._highest)
@@ -221,8 +220,7 @@ class Linker:
         return bool(parent) and self._has_gaps and parent not in self._written
 
     def _heir(self, aside: bool, parent: str) -> str:
-        """Return the unit that takes the place of a parent. A unit without a parent begins the chain, or continues it
-        behind a compaction."""
+        """Return the unit that replaces a parent. A unit without a parent begins the chain, or continues it after a compaction."""
         key = aside, parent
         return self._heirs.get(key, "") if parent else self._heirs.pop(key, "")
 
@@ -231,7 +229,7 @@ class Linker:
         return json_edit.replace_at(text, (self._links.parent,), parent)
 
     def _ids(self, text: str) -> tuple[str, str, bool, bool]:
-        """A unit's own id and its parent's, "" for none; whether it has a parent, and whether it is of a side chain."""
+        """Return a unit's own id and that of its parent ("" for none), whether it has a parent, and whether it is in a side chain."""
         links = self._links
         try:
             value = json_edit.parse(text)
