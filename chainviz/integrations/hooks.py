@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from datetime import datetime
 from glob import escape
 from pathlib import Path
@@ -16,7 +15,7 @@ from chainviz.core.errors import ChainError, DocumentError
 from chainviz.core.sources import Session, read_session
 from chainviz.fixes.addresses import fix_address
 from chainviz.fixes.backups import content_of
-from chainviz.fixes.fix import FixedSession, fix_session
+from chainviz.fixes.fix import fix_session
 from chainviz.locations import data_folder
 
 
@@ -33,7 +32,11 @@ def check(agent: str, event: dict[str, Any], session_id: str) -> str:
     """Return what to tell the person about a session that is resumed; "" if its API accepts it or it cannot be read."""
     try:
         address = _address(agent, event, session_id)
-        fixed = _fixed(agent, address, "transcript_path" in event)
+        if "transcript_path" in event:
+            path, content = _resumed(agent, Path(address))
+            address, fixed = str(path), [fix_session(content, str(path), _report)]
+        else:
+            fixed = list(fix_address(address, _report).sessions)
     except ChainError:
         return ""
     is_changed, has_left = any(each.is_changed for each in fixed), any(each.has_errors_left for each in fixed)
@@ -44,17 +47,22 @@ def check(agent: str, event: dict[str, Any], session_id: str) -> str:
     return f"chainviz: the API would refuse this session. {cause} {todo}"
 
 
-def _fixed(agent: str, address: str, is_file: bool) -> Sequence[FixedSession[list[str]]]:
-    if not is_file:
-        return fix_address(address, _report).sessions
-    content = content_of(Path(address))
-    return [fix_session(_before_start(content) if agent == "gemini-cli" else content, address, _report)]
+def _resumed(agent: str, path: Path) -> tuple[Path, bytes]:
+    """Return the file of the session that an agent resumes, and its content from before.
 
-
-def _before_start(content: bytes) -> bytes:
-    """Return a session of Gemini CLI without what the process that resumes it wrote already: its header and an empty history."""
+    Gemini CLI writes a header and an empty history before it runs the hook: into the session's file if that is of the same minute,
+    else into a new file with the same id, which is the one that the event names.
+    """
+    content = content_of(path)
+    if agent != "gemini-cli":
+        return path, content
     place = content.rfind(b'\n{"sessionId":')
-    return content if place < 0 else content[: place + 1]
+    if place >= 0:
+        return path, content[: place + 1]
+    named = path.parent.glob(f"session-*-{escape(path.stem[-8:])}.json*")
+    earlier = [each for each in named if each != path and each.suffix in (".json", ".jsonl")]
+    newest = max(earlier, key=lambda each: each.stat().st_mtime_ns, default=path)
+    return newest, content_of(newest)
 
 
 def _report(before: Chain, result: Result) -> list[str]:

@@ -62,7 +62,7 @@ def command_of(agent: Agent) -> list[str]:
 @dataclass(frozen=True)
 class Run:
     requests: tuple[Body, ...]
-    """The bodies of the requests."""
+    """The bodies of the requests that offer tools. Others, as for a title, are made beside the conversation at any time."""
     faults: tuple[str, ...]
     """Why the model refused requests."""
     output: str
@@ -118,6 +118,7 @@ class Workplace:
             timeout=inside.PATIENCE + 60, check=False,
         )  # fmt: skip
         rows: list[dict[str, Any]] = [json.loads(line) for line in log.read_text().splitlines()]
+        rows = [row for row in rows if row["body"].get("tools")]
         faults = tuple(row["fault"] for row in rows if row["fault"])
         return Run(tuple(row["body"] for row in rows), faults, done.stdout + done.stderr, done.stdout)
 

@@ -39,9 +39,15 @@ def resume_broken(place: Workplace, broken: Break, *words: str) -> Run:
 
 
 @pytest.mark.xdist_group("Gemini CLI")
-def test_gemini_cli_shows_what_the_check_found(workplace: Prepare) -> None:
-    run = resume_broken(workplace(GEMINI, "gemini-cli"), without_result, *GEMINI.resumed)
+@pytest.mark.parametrize("minute", ["", "2026-01-01T00-00"], ids=["in its first minute", "later"])
+def test_gemini_cli_shows_what_the_check_found(workplace: Prepare, minute: str) -> None:
+    place = workplace(GEMINI, "gemini-cli")
+    session = place.session
+    if minute:
+        session = session.rename(session.with_name(f"session-{minute}-{session.stem[-8:]}.jsonl"))
+    run = resume_broken(place, without_result, *GEMINI.resumed)
     assert "Hook system message: chainviz: the API would refuse this session." in run.output, run.output
+    assert f"Quit and run: chainviz fix {session}" in run.output, run.output
 
 
 @pytest.mark.xdist_group("Codex")

@@ -32,7 +32,7 @@ def is_refused(run: Run) -> bool:
 
 
 def fails(run: Run) -> bool:
-    """The program ends without a request."""
+    """The program ends without a request of the conversation."""
     return not run.requests
 
 

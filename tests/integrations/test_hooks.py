@@ -58,11 +58,18 @@ def test_a_copy_replaces_those_with_which_it_begins(
     assert "chainviz copied" in run(monkeypatch, capsys, "copy", {**event, "trigger": "manual"})["systemMessage"]
 
 
-def test_gemini_is_checked_as_it_was_before_it_started(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from chainviz.integrations.hooks import _before_start
+def test_gemini_is_checked_as_it_was_before_it_started(tmp_path: Path) -> None:
+    from chainviz.integrations.hooks import _resumed
 
-    assert _before_start(b'{"sessionId":1}\n{"a":1}\n{"sessionId":1}\n{"$set":{}}\n') == b'{"sessionId":1}\n{"a":1}\n'
-    assert _before_start(b'{"sessionId":1}\n{"a":1}\n') == b'{"sessionId":1}\n{"a":1}\n'
+    named = tmp_path / "session-2026-11-27T20-02-f9414654.jsonl"
+    named.write_bytes(b'{"sessionId":1}\n{"a":1}\n{"sessionId":1}\n{"$set":{}}\n')
+    assert _resumed("gemini-cli", named) == (named, b'{"sessionId":1}\n{"a":1}\n'), "resumed within the minute of its start"
+    named.write_bytes(b'{"sessionId":1}\n{"$set":{}}\n')
+    assert _resumed("gemini-cli", named) == (named, named.read_bytes())
+    for name in ("session-2026-11-27T20-01-f9414654.jsonl", "session-2026-11-27T20-01-f9414654.jsonl.backup-1", "session-1-other123.jsonl"):
+        (tmp_path / name).write_bytes(name.encode())
+    earlier = tmp_path / "session-2026-11-27T20-01-f9414654.jsonl"
+    assert _resumed("gemini-cli", named) == (earlier, earlier.name.encode())
 
 
 def test_open_without_a_session_here_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
