@@ -1,6 +1,6 @@
 """Simulate one call of a model, from a state to the next: the messages that are sent, stored and logged.
 
-Replies and results of tools are given; no model is called. `CallRules` chooses where the specification and its code
+No model is called: the caller gives the replies and the tool results. `CallRules` decides where goaitools' specification and code
 disagree.
 """
 
@@ -17,23 +17,23 @@ from chainviz.core.errors import ChainError, Refused
 from chainviz.core.state.document import RawMessage, State, dialect_of, known_fields, read_raw, write_raw
 from chainviz.core.state.message_index import Usage, Window
 
-# The seam between a call and core/operations/compact.
+# The interface between a call and core/operations/compact.
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionRequest:
-    """Seed 3, Compaction Interface."""
+    """The input of a compactor."""
 
     messages: Window
-    """The stored messages; leading system messages are not among them."""
+    """The stored messages, without leading system messages."""
     leading: Sequence[Shape] = ()
-    """The leading system messages of the call: for information, never compacted."""
+    """The leading system messages of the call, for information; they are never compacted."""
     usage: Usage | None = None
-    """Of the last call; None where it is unknown."""
+    """The token usage of the last call; None if it is unknown."""
     provider: str = ""
     processed_length: int = 0
     chain: Chain | None = None
-    """The stored messages with their bodies, for strategies that rewrite them; None where there are only sizes."""
+    """The stored messages with their bodies, for strategies that rewrite them; None if only sizes are known."""
 
 
 class Compaction(Protocol):
@@ -42,15 +42,15 @@ class Compaction(Protocol):
 
     @property
     def splices(self) -> tuple[Splice, ...]:
-        """What changes, in places of the stored messages."""
+        """The changes, by index of the stored messages."""
 
 
 CompactionRun = Callable[[CompactionRequest], Compaction]
-"""Raises CompactionFailed where it cannot be done."""
+"""A compactor. Raises CompactionFailed if it cannot compact."""
 
 
 class CompactionFailed(Refused):
-    """Raised if a compactor fails: the call that asked for it makes no new state."""
+    """Raised if a compactor fails. The call then makes no new state."""
 
 
 STOP = ("stop", "end_turn", "stop_sequence")
@@ -60,7 +60,7 @@ LENGTH = ("length", "max_tokens")
 
 TOOL_NOT_FOUND = "Error: tool not found"
 NO_REPLY = "no_reply"
-"""The event where replies run out, which the reference does not have: to it that is an error of the API."""
+"""The event when no replies are left. goaitools has no such event, because it gets an error from the API."""
 
 
 class ToolFailed(ChainError):
@@ -68,15 +68,15 @@ class ToolFailed(ChainError):
 
 
 Tools = Mapping[str, Callable[[str], str]]
-"""By name: arguments to result. A tool may raise ToolFailed."""
+"""Tools by name. A tool takes its arguments as JSON and returns its result; it may raise ToolFailed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answers to one request."""
+    """A model's reply to one request."""
 
     message: str
-    """JSON text."""
+    """The JSON text of the message."""
     finish_reason: str
     prompt_tokens: int | None = None
 
@@ -84,23 +84,23 @@ class Reply:
 @dataclass(frozen=True, slots=True)
 class CallRules:
     provider: str = "openai"
-    """Of a new conversation; a state has its own."""
+    """The provider of a new conversation. A state has its own provider."""
     most_rounds: int = 10
-    """Requests in one call, tool rounds included."""
+    """The most requests in one call, including tool rounds."""
     developer_is_system: bool = False
-    """Leading developer messages are not stored either; in the reference they are."""
+    """Leading developer messages are not stored, like system messages. goaitools stores them."""
     reference: bool = False
-    """As goaitools: unknown fields are not sent and those of replies not stored, and a state that begins with a system
-    message loses it."""
+    """Behave like goaitools: unknown fields are neither sent nor stored from replies, and a leading system message in the state is
+    dropped."""
 
 
 class NextState(NamedTuple):
     sent: tuple[tuple[str, ...], ...]
     """The messages of each request, as JSON texts."""
     state: State | None
-    """None where the call fails: the caller keeps the old state."""
+    """The new state; None if the call fails, so that the caller keeps the old one."""
     events: tuple[str, ...]
-    """What the reference logs; the last says why there is no state."""
+    """The events that goaitools logs. If there is no state, the last one says why."""
 
 
 DEFAULT_RULES = CallRules()
@@ -115,24 +115,24 @@ def next_state(
     *,
     rules: CallRules = DEFAULT_RULES,
 ) -> NextState:
-    """`options`: the messages of this call as JSON texts, leading system messages first. `state` is None at the start.
+    """Simulate one call. `state` is None for a new conversation. `options` are the call's messages as JSON texts, leading system
+    messages first.
 
-    Compaction runs once, after the answer that ends the turn, and never between tool rounds (seed 3, When Compaction
-    Occurs).
+    Compaction runs once, after the answer that ends the turn, and never between tool rounds.
     """
     return _Call(state, options, tools, rules).run(replies, compactor)
 
 
 def append(state: State | None, messages: Sequence[str], provider: str = "openai") -> State:
-    """The messages at the end, system ones too; nothing is called and nothing compacted, and the model has not seen them
-    (seed 3, Processed Length Field). `provider` is that of a new state."""
+    """Return the state with messages appended, including system messages. The model has not seen them; nothing is sent or compacted.
+    `provider` is that of a new state."""
     state = state or State(provider)
     dialect_of(state.provider)
     return replace(state, messages=(*state.messages, *messages))
 
 
 def add_event(state: State | None, text: str, provider: str = "openai") -> State:
-    """Something that happened, as a user message (seed 3, UpdateStateAfterEvent, which the reference does not have)."""
+    """Return the state with an event appended as a user message."""
     dialect = dialect_of(state.provider if state else provider)
     event = write_raw(Message(HUMAN, (Text(text),)), dialect, state.messages[-1] if state and state.messages else "")
     return append(state, [raw.text for raw in event], provider)
@@ -208,7 +208,7 @@ class _Call:
         return NextState(tuple(self.sent), state, tuple(self.events))
 
     def _request(self, stored: Sequence[RawMessage], usage: Usage | None) -> CompactionRequest:
-        """The bodies go along where each stored message is one of a chain."""
+        """Return the input of the compactor, with bodies if each stored message is exactly one message of a chain."""
         messages = tuple(message for raw in stored for message in raw.messages)
         chain = MemoryChain(messages, self.dialect.name) if len(messages) == len(stored) else None
         window, seen = Window.of(stored), self.state.processed_length

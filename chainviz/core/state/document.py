@@ -1,4 +1,4 @@
-"""A conversation state and its JSON: the messages byte for byte, each beside what the dialect of its provider reads in it."""
+"""A conversation state and its JSON document. The messages keep every byte, and are read in the format of the state's provider."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from chainviz.core.formats.cross_provider import Route
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 
 VERSION = 1
-"""The version this program reads and writes (seed 3, Version Field)."""
+"""The version of state documents that chainviz reads and writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     provider: str
-    """The state works with this provider only (seed 3, Provider Field)."""
+    """The only provider that the state works with."""
     messages: tuple[str, ...] = ()
     """The JSON text of each message."""
     processed_length: int = 0
-    """How many messages the model has seen. A document may say more than there are messages."""
+    """The number of messages that the model has seen, from the document. It may exceed the number of messages."""
     others: tuple[tuple[str, str], ...] = ()
-    """Members of the document that seed 3 does not know: key and JSON text."""
+    """Unknown members of the document: key and JSON text."""
 
     @property
     def seen(self) -> int:
-        """The number of messages that the model has seen."""
+        """The number of stored messages that the model has seen."""
         return max(0, min(self.processed_length, len(self.messages)))
 
 
 def members_beside(texts: Iterable[str]) -> dict[str, Any]:
-    """Return the members of a document beside its messages, from the texts before and behind them; {} if they are not
-    an object."""
+    """Return the members of a document beside its messages, given the texts before and after the messages; {} if they do not form an
+    object."""
     try:
         found = json.loads("".join(texts))
     except (ValueError, RecursionError):
@@ -56,7 +56,7 @@ def unknown_members(members: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def write_state(state: State) -> bytes:
-    """The document in the reference's member order; the messages keep their own white space."""
+    """Return the document, with members in the order of goaitools. The messages keep their white space."""
     return b"".join(state_document(state, state.messages))
 
 
@@ -80,11 +80,11 @@ def _member(key: str, text: str) -> str:
 DIALECTS: dict[str, Format] = {
     format.provider: format.dialect for format in FORMATS if isinstance(format, GoaitoolsState)
 }
-"""The provider names chainviz knows, and how their messages are written."""
+"""The known providers by name, with the format of their messages."""
 
 
 def dialect_of(provider: str) -> Format:
-    """Refused where no dialect is known for the provider."""
+    """Return the format of a provider's messages. Raises Refused for an unknown provider."""
     if provider not in DIALECTS:
         known = " and ".join(DIALECTS)
         raise Refused(f"The provider “{provider[:40]}” is not known; chainviz knows {known}.")
@@ -95,13 +95,13 @@ def dialect_of(provider: str) -> Format:
 class RawMessage:
     """One message of a provider, with the shape that a compactor needs.
 
-    It may hold several messages of a chain: a user message of Anthropic holds tool results and text.
+    It may contain several messages of a chain, as a user message of Anthropic contains tool results and text.
     """
 
     text: str
     messages: tuple[Message, ...]
     role: str = field(init=False)
-    """tool where any of it is a tool result: a state must not begin there."""
+    """The role; `tool` if any part is a tool result, because a state must not begin there."""
     size: int = field(init=False)
     calls: tuple[CallRef, ...] = field(init=False)
     results: tuple[CallRef, ...] = field(init=False)
@@ -118,7 +118,7 @@ class RawMessage:
         return any(message.is_user_action for message in self.messages)
 
     def is_system(self, *, or_developer: bool = False) -> bool:
-        """The role is literally `system`, as in the reference, or with `or_developer` also `developer`."""
+        """Return True if the role in the JSON is `system`, or with `or_developer` also for `developer`."""
         return self.role == SYSTEM and (or_developer or not self.messages[0].label)
 
 
@@ -128,7 +128,7 @@ def read_raw(text: str, dialect: Format) -> RawMessage:
 
 
 def write_raw(message: Message, dialect: Format, near: str = "") -> Iterator[RawMessage]:
-    """A message of ours as the dialect stores it, one or several; `near` is the text of a neighbour, for its style."""
+    """Yield the messages that store a chain's message in the dialect. `near` is the text of a neighbour, for the style."""
     for one in moved(Route(dialect, dialect), message):
         for fragment in dialect.write(one, Style(near, near.isascii())):
             yield read_raw(fragment.text, dialect)
@@ -138,6 +138,6 @@ KNOWN = ("role", "content", "tool_calls", "tool_call_id")
 
 
 def known_fields(text: str) -> str:
-    """A message as goaitools sends it, and as it stores a reply: without the fields that its OpenAI client does not know."""
+    """Return a message without the fields that goaitools' OpenAI client does not know; it neither sends nor stores those."""
     message = parse(text)
     return json.dumps({key: message[key] for key in KNOWN if message.get(key) is not None})

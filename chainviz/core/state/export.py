@@ -1,5 +1,5 @@
-"""A chain as a state document and a state document as a chain's continuation, with what the chain would store and its next call
-would send. Nothing is called; leading system messages and the next user message are a person's what-if."""
+"""Export a chain as a state document, continue a chain from a state document, and preview what the next call would send and store. No
+model is called; a person provides the leading system messages and the next user message of the preview."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEPT = "Export the chain in its own format, which keeps every byte."
 
 
 def provider_of(format: str) -> str:
-    """The provider to which a chain of this format is locked; "" where only a conversion makes it a state."""
+    """Return the provider of a chain in this format; "" if the chain must be converted before it can become a state."""
     name = _dialect_name(format)
     return next((provider for provider, dialect in DIALECTS.items() if dialect.name == name), "")
 
@@ -52,8 +52,8 @@ def exported_in(format: str, provider: str) -> Format:
 
 
 def require_readable(members: Mapping[str, Any], unread: Sequence[Unread]) -> None:
-    """Raise Refused where the chain's own document has a version or provider that is not understood, or is not fully read:
-    the state would differ from it without a word. `members` are those beside its messages; {} for another format."""
+    """Raise Refused if the chain's document has an unknown version or provider, or is not fully read, because the state would silently
+    differ from it. `members` are the members beside the messages of a state document; {} for any other format."""
     if members and members.get("version") != VERSION:
         raise Refused(f"`version` of this state document is {members.get('version')}; chainviz writes version {VERSION} only. {KEPT}")
     if members and members.get("provider") not in DIALECTS:
@@ -63,9 +63,9 @@ def require_readable(members: Mapping[str, Any], unread: Sequence[Unread]) -> No
 
 
 def state_of(messages: Sequence[Message], format: str, provider: str, *, processed_length: int | None = None) -> State:
-    """The state of a chain, without its leading system messages unless it is a state document itself.
+    """Return the state of a chain, without its leading system messages unless the chain is a state document itself.
 
-    `processed_length` counts stored messages of the chain; None: up to the last AI message. Refused as by `exported_in`.
+    `processed_length` counts stored messages of the chain; None counts up to the last AI message. Raises Refused like `exported_in`.
     """
     dialect = exported_in(format, provider)
     call = next_call(messages, processed_length=processed_length, is_state=is_state_format(format))
@@ -96,21 +96,21 @@ STARTS_WITH_SYSTEM = "The state starts with a system message. The Go library goa
 
 
 class Mark(StrEnum):
-    """What becomes of a message of the chain."""
+    """How the next call treats a message of the chain."""
 
     NOT_STORED = "sent, not stored"
-    """It leads the chain as the system messages of the last call: each call brings its own."""
+    """A leading system message: each call sends its own."""
     SEEN = "stored"
     APPENDED = "appended since"
-    """Stored after the last call: the model has not seen it."""
+    """Stored after the last call, so the model has not seen it."""
 
 
 class StoredMessages(Protocol):
-    """The stored messages of a chain, measured: `Window` counts them one by one, a database knows the sums."""
+    """The sizes of a chain's stored messages. `Window` adds them up in memory; the database has the sums."""
 
     @property
     def start(self) -> int:
-        """Place of the first one in the chain."""
+        """The index in the chain of the first stored message."""
 
     @property
     def size(self) -> int:
@@ -127,18 +127,18 @@ class StoredMessages(Protocol):
     def __len__(self) -> int: ...
 
     def size_before(self, place: int) -> int:
-        """Content bytes of the first `place` of them."""
+        """Return the content bytes of the first `place` stored messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextCall:
     stored: StoredMessages
     seen: int
-    """How many of the stored ones the model has seen: the divider."""
+    """The number of stored messages that the model has seen."""
     leading: tuple[Message, ...] = ()
-    """System messages of the next call: sent before the stored ones, never stored."""
+    """System messages of the next call, which are sent first and never stored."""
     user: Message | None = None
-    """The next user message: sent last, stored once the reply is complete."""
+    """The next user message, which is sent last and stored when the reply is complete."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -153,7 +153,7 @@ class NextCall:
 
     @property
     def appended_size(self) -> int:
-        """Content bytes of the messages the model has not seen."""
+        """Content bytes of the stored messages that the model has not seen."""
         return self.stored.size - self.stored.size_before(self.seen)
 
     def tokens(self, bytes_per_token: float = BYTES_PER_TOKEN) -> int:
@@ -174,9 +174,9 @@ def next_call(
     processed_length: int | None = None,
     is_state: bool = False,
 ) -> NextCall:
-    """`processed_length` counts stored messages; None puts the divider behind the last AI message.
+    """Return the next call of a chain. `processed_length` counts stored messages; None counts up to the last AI message.
 
-    `is_state`: the chain is a state document, whose messages are stored whatever their role.
+    `is_state`: the chain is a state document, so all its messages are stored, whatever their roles.
     """
     start = 0 if is_state else leading_systems(messages)
     stored = Window(MessageIndex(messages), start, len(messages))
@@ -189,7 +189,7 @@ def next_call(
 def call_after(
     stored: StoredMessages, processed_length: int, leading: Sequence[Message] = (), user: Message | None = None
 ) -> NextCall:
-    """The next call, where the stored messages are measured already."""
+    """Return the next call of a chain whose stored messages are already measured."""
     seen = max(0, min(processed_length, len(stored)))
     return NextCall(stored, seen, tuple(leading), user, tuple(_warnings(stored, processed_length)))
 
@@ -205,9 +205,9 @@ def _warnings(stored: StoredMessages, processed_length: int) -> Iterator[str]:
 
 
 def continuation(stored: Sequence[Message], start: int, state: Sequence[Message]) -> Iterator[Splice]:
-    """Yields the changes that make the messages of `state` of the `stored` ones, which begin at `start` in the chain.
+    """Yield the changes that turn the `stored` messages, which begin at `start` in the chain, into those of `state`.
 
-    Messages that are the same, byte for byte, stay; new ones keep the text of their source.
+    Messages that are equal byte for byte stay; new ones keep the text of their source.
     """
     matcher = SequenceMatcher(None, [_words(message) for message in stored], [_words(message) for message in state])
     for kind, begin, end, first, last in matcher.get_opcodes():

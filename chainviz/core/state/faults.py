@@ -1,6 +1,6 @@
-"""Classify a file as a state document: valid, or its problems with their places.
+"""Check a file that should be a state document, and report its problem with the place.
 
-Nothing is thrown away. The reference discards a state that it cannot read and overwrites it at the next append.
+Nothing is discarded. goaitools discards a state that it cannot read and overwrites it at the next append.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from chainviz.core.state.document import DIALECTS, VERSION, State
 
 
 class Fault(StrEnum):
-    """What the reference would discard a state for, in the order in which it looks."""
+    """The reasons why goaitools discards a state, in the order of its checks."""
 
     INVALID_JSON = "invalid_json"
     UNSUPPORTED_VERSION = "unsupported_version"
@@ -33,7 +33,7 @@ EVENTS = {
     Fault.PROVIDER_MISMATCH: "provider_mismatch",
     Fault.CORRUPTED_MESSAGE: "message_unmarshal_failed",
 }
-"""What the reference logs."""
+"""The event that goaitools logs for each fault."""
 
 Check = Literal["passed", "failed", "not checked"]
 NOTHING_FOUND = State("")
@@ -46,7 +46,7 @@ class StateProblem:
     """One sentence for a person, without its place."""
     line: int
     column: int
-    """Both from 1; columns count characters."""
+    """Line and column count from 1; columns count characters."""
     message: int | None = None
     """Index of the first corrupted message."""
 
@@ -56,19 +56,19 @@ class StateProblem:
 
 @dataclass(frozen=True, slots=True)
 class StateFile:
-    """A state document as it came, and what it is."""
+    """A file that should be a state document, its state and its problem, if any."""
 
     content: bytes
-    """The original, whatever is found in it."""
+    """The unchanged bytes of the file."""
     problem: StateProblem | None = None
     found: State = NOTHING_FOUND
-    """What the document says, corrupted messages included; without messages where the JSON is invalid."""
+    """The state in the file, including corrupted messages; without messages if the JSON is invalid."""
     version: int | None = None
 
     def opened(self) -> State | None:
-        """The state for a call, an append or an export; None for an empty file, which is a new conversation.
+        """Return the state for a call, an append or an export; None for an empty file, which is a new conversation.
 
-        Refused while there is a problem: `salvage` resolves it.
+        Raises Refused if the file has a problem. Use `salvage` to resolve it.
         """
         if self.problem is not None:
             raise Refused(f"{self.problem} Resolve this first; nothing is overwritten.")
@@ -76,7 +76,7 @@ class StateFile:
 
     @property
     def checks(self) -> tuple[tuple[Fault, Check], ...]:
-        """Every check in its order; after the first that failed nothing is checked."""
+        """Return all checks in order. Checks after the first failed one are not done."""
         order = list(Fault)
         at = order.index(self.problem.fault) if self.problem else len(order)
         return tuple(
@@ -86,10 +86,10 @@ class StateFile:
 
 
 def read_state(content: bytes, provider: str = "", *, reference: bool = False) -> StateFile:
-    """Classify a state document.
+    """Check a state document.
 
-    `provider` is the one chosen for an append or export; "" accepts every known one. With `reference` a message whose
-    content is a list of parts counts as corrupted.
+    `provider` is the one chosen for an append or export; "" accepts every known one. With `reference`, a message whose content is a
+    list of parts counts as corrupted, as in goaitools.
     """
     if not content:
         return StateFile(content)
@@ -111,11 +111,11 @@ def read_state(content: bytes, provider: str = "", *, reference: bool = False) -
 
 
 def _broken(content: bytes, text: str, words: str, position: int) -> StateFile:
-    """Invalid JSON. `salvage` finds its messages, unless the document is complete and something follows it."""
+    """Return a file with invalid JSON and its readable state. The state has messages only if text follows a complete document."""
     try:
-        whole = text[:position]
-        members = _known_members(json.loads(whole))
-        found = _partial_state(whole, members)
+        document = text[:position]
+        members = _known_members(json.loads(document))
+        found = _partial_state(document, members)
     except (ValueError, RecursionError):
         members = _known_members(peek(text, text.find("{"))) if "{" in text else {}
         found = State(members.get("provider", ""), (), members.get("processed_length", 0))
@@ -161,7 +161,7 @@ def _at(text: str, *pointer: str | int) -> int:
 
 
 def _wrong_types(value: Any, text: str) -> StateProblem | None:
-    """JSON that is not a state document; the reference calls it invalid, too. A null member counts as missing."""
+    """Return the problem of JSON that is not a state document, which goaitools also calls invalid. A null member counts as missing."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -177,13 +177,13 @@ def _wrong_types(value: Any, text: str) -> StateProblem | None:
 def _wrong_version(version: int | None, text: str) -> StateProblem | None:
     if version == VERSION:
         return None
-    said = "is missing" if version is None else f"is {version}"
-    words = f"`version` {said}; this version of chainviz reads version {VERSION}."
+    state = "is missing" if version is None else f"is {version}"
+    words = f"`version` {state}; this version of chainviz reads version {VERSION}."
     return _problem(Fault.UNSUPPORTED_VERSION, words, text, _at(text, "version"))
 
 
 def _wrong_provider(found: str, chosen: str, text: str) -> StateProblem | None:
-    """Missing, unknown, or another than the one chosen; names must match exactly."""
+    """Return the problem of a provider that is missing, unknown or not the chosen one. Names must match exactly."""
     if found in DIALECTS and chosen in ("", found):
         return None
     if not found:

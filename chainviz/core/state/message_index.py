@@ -1,5 +1,5 @@
-"""Messages with running sums, so that any stretch is measured without walking it, and the prompt tokens of the last call: recorded
-in the transcript, given by a person, or estimated."""
+"""Messages with running sums, so that any range is measured without reading its messages, and the prompt tokens of the last call:
+recorded in the transcript, given by a person, or estimated."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from chainviz.core.usage.recorded import recorded_in
 
 
 def ends_turn(message: Shape) -> bool:
-    """A turn ends at an AI message without calls, never between tool rounds."""
+    """Return True for an AI message without calls, which ends a turn. Tool rounds do not end it."""
     return message.role == AI and not message.calls
 
 
 def leading_systems(messages: Sequence[Shape]) -> int:
-    """Count the system messages at the beginning of a chain. They are not stored, since each call brings its own."""
+    """Return the number of system messages at the beginning of a chain. They are not stored, because each call sends its own."""
     return sum(1 for _ in takewhile(lambda message: message.role == SYSTEM, messages))
 
 
@@ -32,11 +32,11 @@ class MessageIndex:
     def __init__(self, messages: Iterable[Shape] = ()) -> None:
         self.messages: list[Shape] = []
         self.sizes = [0]
-        """Bytes of all messages before each place; one longer than the list."""
+        """The total bytes before each message, and at the end the total of all."""
         self.humans: list[int] = []
-        """Places of human messages, the only ones at which a state may be cut."""
+        """Indexes of human messages. A state may be cut only at these."""
         self.turn_ends: list[int] = []
-        """Places of AI messages without calls."""
+        """Indexes of AI messages without calls."""
         for message in messages:
             self.append(message)
 
@@ -52,7 +52,7 @@ class MessageIndex:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The messages `start : stop` of an index. Places are counted from the window's start."""
+    """The messages `start : stop` of a MessageIndex. Indexes count from the start of the window."""
 
     index: MessageIndex
     start: int
@@ -93,22 +93,22 @@ class Window:
         return bisect_left(ends, self.stop) - bisect_left(ends, self.start)
 
     def size_before(self, place: int) -> int:
-        """Content bytes of the messages before `place`."""
+        """Return the content bytes of the messages before `place`."""
         return self.index.sizes[self.start + place] - self.index.sizes[self.start]
 
     def first_over(self, size: int) -> int:
-        """Return the first place with at least `size` bytes before it; the length if there is none."""
+        """Return the first index with at least `size` bytes before it; the length of the window if there is none."""
         sizes = self.index.sizes
         return bisect_left(sizes, sizes[self.start] + size, self.start, self.stop) - self.start
 
     def human_from(self, place: int) -> int | None:
-        """The first human message at or after `place`."""
+        """Return the index of the first human message at or after `place`; None if there is none."""
         humans = self.index.humans
         at = bisect_left(humans, self.start + place)
         return humans[at] - self.start if at < len(humans) and humans[at] < self.stop else None
 
     def human_before(self, place: int) -> int | None:
-        """The last human message before `place`."""
+        """Return the index of the last human message before `place`; None if there is none."""
         humans = self.index.humans
         at = bisect_left(humans, self.start + place) - 1
         return humans[at] - self.start if at >= 0 and humans[at] >= self.start else None
@@ -116,7 +116,7 @@ class Window:
 
 Source = Literal["recorded", "given", "estimated", "o200k"]
 Counter = Literal["recorded", "o200k", "bytes"]
-"""How prompt tokens are counted where nobody gives their number."""
+"""How prompt tokens are counted if nobody gives their number."""
 COUNTERS: dict[str, str] = {
     "recorded": "As recorded, else 4 bytes per token",
     "o200k": "With the tokenizer o200k",
@@ -129,7 +129,7 @@ NO_TOKENIZER = 'The tokenizer is not installed: pip install "chainviz[tokens]".'
 class Usage:
     prompt_tokens: int
     sent: int
-    """Content bytes of the messages that this call sent, leading system messages included."""
+    """Content bytes of the messages that the call sent, including leading system messages."""
     source: Source = "recorded"
 
     def __str__(self) -> str:
@@ -138,15 +138,16 @@ class Usage:
 
 
 def last_answer(messages: Sequence[Shape]) -> int | None:
-    """The place of the last AI message: what the last call gave."""
+    """Return the index of the last AI message, the answer of the last call; None if there is none."""
     return next((place for place in range(len(messages) - 1, -1, -1) if messages[place].role == AI), None)
 
 
 def usage_of(chain: Chain, given: int = 0, counter: Counter = "recorded") -> Usage:
-    """The usage of the chain's last call: `given` if it is more than 0, else as `counter` says. Raises Refused without a
-    tokenizer.
+    """Return the usage of the chain's last call: `given` if it is more than 0, otherwise counted with `counter`. Raises Refused if the
+    tokenizer is not installed.
 
-    A record is of the call as it was made: where messages before it were removed since, it is too high; give a number.
+    Recorded usage is that of the original call. It is too high if messages before the call were removed since; in that case, give
+    the number.
     """
     shapes = chain.shapes()
     last = last_answer(shapes)

@@ -1,7 +1,7 @@
-"""processed_length of a state that was changed outside of a call: it follows the last message the model has seen.
+"""Update processed_length when a state is changed outside a call, so that it still ends at the last message the model has seen.
 
-It counts messages of the provider. One of them may hold several messages of a chain: a user message of Anthropic holds tool
-results and text.
+It counts messages of the provider, which may contain several messages of a chain: a user message of Anthropic contains tool results
+and text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 
 
 class Origin(Protocol):
-    """What one message of the provider gives to one message of the chain: a fragment, or its span in the store."""
+    """The share of a provider's message in a message of the chain: a fragment, or its span in the store."""
 
     @property
     def ordinal(self) -> int: ...
@@ -28,7 +28,7 @@ class Origin(Protocol):
 
 
 class Change(Protocol):
-    """A splice: `removed` messages from `start` give way to `added` ones. Changes come in order and do not overlap."""
+    """A splice: `added` messages replace `removed` messages from `start`. Changes are in order and do not overlap."""
 
     @property
     def start(self) -> int: ...
@@ -41,7 +41,7 @@ class Change(Protocol):
 
 
 Origins = Iterable[Sequence[Origin]]
-"""Of each message of a chain."""
+"""The origins of each message of a chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class ChangedState:
     format: Format
     changes: Sequence[Change]
     before: Callable[[], Origins]
-    """Read only where a message of the provider may hold several of the chain."""
+    """Called only if a message of the provider may contain several messages of the chain."""
     after: Callable[[], Origins]
 
     def length(self, processed_length: int) -> int:
-        """The new one."""
+        """Return the processed_length after the change."""
         if not self.format.packs:
             return shifted_length(processed_length, self.changes)
         seen = shifted_length(seen_messages(processed_length, self.before()), self.changes)
@@ -63,8 +63,8 @@ class ChangedState:
 
 
 def shifted_length(processed_length: int, changes: Sequence[Change]) -> int:
-    """Return the processed length after changes, counted in messages of the chain. Messages before the last one that
-    the model has seen count as seen, even new ones (a summary)."""
+    """Return the processed length after changes, counted in messages of the chain. New messages before the last seen one, such as a
+    summary, count as seen."""
     seen = processed_length
     for change in changes:
         gone = max(0, min(change.removed, processed_length - change.start))
@@ -99,7 +99,7 @@ def _provider_counts(origins: Origins) -> Iterator[int]:
 
 
 def is_shared(fragment: Origin, last: Origin) -> bool:
-    """Whether both are of one message of the provider."""
+    """Return True if both origins are in one message of the provider."""
     if fragment.blocks is None or last.blocks is None or fragment.ordinal != last.ordinal:
         return False
     return fragment.ordinal >= 0 or follows(fragment.blocks, last.blocks)

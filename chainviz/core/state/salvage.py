@@ -1,5 +1,5 @@
-"""The readable messages of a state document that has a problem, and the sentences about its faults that every way of opening it
-shows. The reference discards such messages; here a person decides."""
+"""Recover the readable messages of a state document with a problem, and describe its faults for uploads. goaitools discards such
+messages; here a person decides."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Gap:
     """A message that could not be read."""
 
     place: int
-    """Its index in the document, from 0."""
+    """The index of the message in the document, from 0."""
     reason: str
     text: str
-    """As the document spells it."""
+    """The text of the message in the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Salvaged:
 
 
 def salvage(file: StateFile, provider: str = "") -> Salvaged:
-    """The messages that can be read, as a state of `provider` (else of the one the document names).
+    """Return the readable messages as a state of `provider`, or of the provider that the document names.
 
-    Refused where neither names a provider that is known. A processed_length counts the readable messages among the first.
+    processed_length is reduced by the unreadable messages that it counted. Raises Refused if neither provider is known.
     """
     provider = provider or file.found.provider
     dialect_of(provider)
@@ -53,7 +53,7 @@ def salvage(file: StateFile, provider: str = "") -> Salvaged:
 
 
 def _complete_messages(content: bytes) -> tuple[str, ...]:
-    """The messages before the place where the JSON breaks."""
+    """Return the messages before the fault in the JSON."""
     try:
         with open_source(content) as source:
             found = look(source, get_format("goaitools_state"), salvage=True).lists[0]
@@ -63,17 +63,17 @@ def _complete_messages(content: bytes) -> tuple[str, ...]:
 
 
 MOST_BYTES = 32_000_000
-"""A larger file is opened without these checks: they hold the whole document in memory."""
+"""The largest file that is checked, in bytes, because the checks keep the whole document in memory."""
 MOST_NOTED = 20
 
 
 def is_state_file(source: Source, offers: Sequence[Offer]) -> bool:
-    """Whether the file is one state document, small enough to be checked."""
+    """Return True if the file is a single state document of at most MOST_BYTES."""
     return len(offers) == 1 and isinstance(offers[0].formats[0], GoaitoolsState) and source.size <= MOST_BYTES
 
 
 def with_state_notes(source: Source, offers: Sequence[Offer]) -> list[Offer]:
-    """Return the same offers; that of a state document with faults has a note for each."""
+    """Return the offers, with a note for each fault of a state document."""
     found = list(offers)
     for note in _notes(read_state(source.read(0, source.size))) if is_state_file(source, offers) else ():
         found = [offer.noted(note) for offer in found]
@@ -90,7 +90,7 @@ def _notes(file: StateFile) -> Iterator[str]:
 
 
 def salvage_any(file: StateFile) -> Salvaged:
-    """Salvage the document; the messages of an unknown provider are read as those of the first known one."""
+    """Salvage a document. Messages of an unknown provider are read like those of the first known provider."""
     try:
         return salvage(file)
     except Refused:
