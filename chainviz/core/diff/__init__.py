@@ -1,4 +1,4 @@
-"""What differs between two chains: which rows, which messages, which lines, which words (bounded at every size)."""
+"""Compare two chains: find the rows, messages, lines and words that differ, in bounded time and memory."""
 
 from chainviz.core.diff.chains import ChainDiff, FirstDifference, Group, Kind, Side, diff_chains
 from chainviz.core.diff.lines import DiffRow, Fold, Span, TextDiff

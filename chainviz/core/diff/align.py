@@ -1,7 +1,7 @@
-"""Align two sequences of keys with the fewest changes. Knows no chains and no texts.
+"""Align two sequences of keys with the fewest changes. Knows nothing of chains or texts.
 
-Bit-parallel LCS (rapidfuzz's Indel) has no bad case in time, only in memory (length × length bits), so beyond CELLS the
-sequences are first cut at keys that occur once in both, and what is still too long is compared block by block.
+Bit-parallel LCS (rapidfuzz's Indel) is always fast, but needs length × length bits. Sequences beyond CELLS are therefore cut at keys
+that occur once in both, and pieces that are still too long are compared block by block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 CELLS = 100_000_000
-"""Comparing up to 10,000 × 10,000 keys at once takes 12 MB and about 10 ms."""
+"""The largest comparison in one piece: 10,000 × 10,000 keys, which takes 12 MB and about 10 ms."""
 BLOCK = 10_000
 
 
@@ -43,14 +43,14 @@ Compare = Callable[[list[int], list[int], Gap, list[Equal]], bool]
 @dataclass(frozen=True, slots=True)
 class Alignment:
     equal: tuple[Equal, ...]
-    """In order, never touching one another on both sides."""
+    """Equal ranges in order. Two ranges never touch on both sides."""
     old_length: int
     new_length: int
     coarse: bool = False
-    """The sequences were too long to find the fewest changes; all equal stretches are true, but more may exist."""
+    """The sequences were too long to find the fewest changes. The equal ranges are correct, but there may be more."""
 
     def steps(self) -> Iterator[Equal | Gap]:
-        """Equal stretches and the gaps between them, in order, covering both sequences."""
+        """Yield the equal ranges and the gaps between them, in order. Together they cover both sequences."""
         old = new = 0
         for stretch in (*self.equal, Equal(self.old_length, self.new_length, 0)):
             if stretch.old > old or stretch.new > new:
@@ -64,7 +64,7 @@ class Alignment:
 
 
 def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
-    """Equal stretches of two sequences; keys that are equal are the same item."""
+    """Return the equal ranges of two sequences. Items are the same if their keys are equal."""
     numbers: dict[Hashable, int] = {}
     a = [numbers.setdefault(key, len(numbers)) for key in old]
     b = [numbers.setdefault(key, len(numbers)) for key in new]
@@ -74,7 +74,7 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
 
 
 def _align(a: list[int], b: list[int], gap: Gap, found: list[Equal]) -> bool:
-    """Append the equal stretches inside `gap`, in order; True where the answer is coarse."""
+    """Append the equal ranges inside `gap` to `found`, in order. Return True if more may exist."""
     return _compared(a, b, gap, found, _divided)
 
 
@@ -92,7 +92,7 @@ def _compared(a: list[int], b: list[int], gap: Gap, found: list[Equal], too_long
 
 
 def _trimmed(a: list[int], b: list[int], gap: Gap) -> tuple[Gap, Equal, Equal]:
-    """The gap without its equal beginning and end."""
+    """Return the gap without its equal beginning and end, and these two ranges."""
     old, old_stop, new, new_stop = gap
     while old < old_stop and new < new_stop and a[old] == b[new]:
         old, new = old + 1, new + 1
@@ -109,7 +109,7 @@ def _shortest(a: list[int], b: list[int], gap: Gap, found: list[Equal]) -> None:
 
 
 def _divided(a: list[int], b: list[int], gap: Gap, found: list[Equal]) -> bool:
-    """Cut a gap that is too long at its unique keys, once; parts that are still too long are compared block by block."""
+    """Cut a gap that is too long at its unique keys. Parts that are still too long are compared block by block."""
     return _between(a, b, gap, _anchors(a, b, gap), found)
 
 
@@ -135,7 +135,7 @@ def _block_by_block(a: list[int], b: list[int], gap: Gap, found: list[Equal]) ->
 
 
 def _anchors(a: list[int], b: list[int], gap: Gap) -> list[tuple[int, int]]:
-    """Places of keys that occur once on each side, the longest run of them that rises on both (patience)."""
+    """Return the indexes of keys that occur once on each side: their longest increasing sequence (patience diff)."""
     olds, news = a[gap.old_start : gap.old_stop], b[gap.new_start : gap.new_stop]
     once_old, once_new = Counter(olds), Counter(news)
     places = {key: gap.new_start + i for i, key in enumerate(news) if once_new[key] == 1}

@@ -1,4 +1,4 @@
-"""Calls and results in a comparison: answered calls, calls that two runs made under their own ids, and moved results."""
+"""Calls and results in a comparison: calls shown beside their results, equal calls with different ids, and moved results."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from chainviz.core.diff.messages import MessageDiff, compare_texts
 from chainviz.core.diff.rows import Row
 
 SHOWN = 6
-"""Lines of the arguments of a call beside its result."""
+"""The number of argument lines that are shown for a call beside its result."""
 
 
 def hidden_calls(messages: Iterable[Message], changed: Iterable[MessageDiff]) -> Mapping[str, ToolCall]:
-    """The calls of a group by id, without those that its changes show."""
+    """Return the calls of a group by id, without those that its changes show."""
     shown = {
         part.call_id for message in changed for part in message.parts if part.part == "tool_call" and part.kind != "same"
     }
@@ -29,21 +29,21 @@ def hidden_calls(messages: Iterable[Message], changed: Iterable[MessageDiff]) ->
 
 
 def calls_of_one_side(message: MessageDiff, calls: Mapping[str, ToolCall]) -> list[ToolCall]:
-    """The calls that the results of a message answer which only one side has."""
+    """Return the calls whose results are in this message, if only one side has the message."""
     if message.role != TOOL or message.kind not in ("added", "removed"):
         return []
     return [calls[part.call_id] for part in message.parts if part.part == "tool_result" and part.call_id in calls]
 
 
 def argument_rows(call: ToolCall) -> tuple[list[DiffRow], int]:
-    """The first lines of its arguments, unchanged, and how many more there are."""
+    """Return the first lines of a call's arguments as unchanged rows, and the number of lines left out."""
     rows = compare_texts(call.arguments, call.arguments, json=False).rows(context=None)
     shown = [row for row in islice(rows, SHOWN) if isinstance(row, DiffRow)]
     return shown, max(0, call.arguments.count("\n") + 1 - SHOWN)
 
 
 def with_ids_of(new: Sequence[Message], old: Sequence[Message]) -> list[Message]:
-    """The old messages with the ids of the new ones, where both call the same tools in the same order."""
+    """Return the old messages with the call ids of the new ones, if both call the same tools in the same order."""
     olds, news = _calls(old), _calls(new)
     steps = align([call.name for call in olds], [call.name for call in news]).steps()
     same = [(step.old + i, step.new + i) for step in steps if isinstance(step, Equal) for i in range(step.length)]
@@ -64,7 +64,7 @@ def _renamed(part: Part, ids: Mapping[str, str]) -> Part:
     return part
 
 
-# A result that is unchanged in another pair, such as a late result that was put behind its call, counts as moved.
+# An unchanged result in another pair, such as a late result that was moved to its call, counts as moved.
 
 
 ASKED = ("changed", "added", "removed")
@@ -72,19 +72,19 @@ ASKED = ("changed", "added", "removed")
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """The messages of changed rows of one version, by their places."""
+    """The messages in changed rows of one version, by index."""
 
     keys: dict[int, Hashable]
     results: set[int]
-    """Those that hold tool results."""
+    """The indexes of messages with tool results."""
     paths: dict[int, Path]
-    """Of their rows."""
+    """The path of each message's row."""
 
     @classmethod
     def of(cls, rows: Iterable[tuple[Sequence[Row], Sequence[Hashable]]]) -> _Changed:
         found = cls({}, set(), {})
         for row, keys in ((row, key) for some, every in rows for row, key in zip(some, every, strict=True)):
-            assert isinstance(keys, tuple), "the key of a row holds those of its messages"
+            assert isinstance(keys, tuple), "the key of a row is the keys of its messages"
             for place, (shape, key) in enumerate(zip(row.shapes, keys, strict=True), row.start):
                 found.keys[place], found.paths[place] = key, row.path
                 if shape.role == TOOL:
@@ -106,8 +106,8 @@ class _Changed:
 
 
 def find_moved_results(groups: Sequence[Group], gaps: Iterable[RowGap]) -> tuple[list[Group], dict[int, int]]:
-    """Return the groups, and the new and old places of moved results. A group that lost or gained nothing but such
-    results is itself a move."""
+    """Return the groups, and the old index of each moved result by its new one. A group whose only change is moved results becomes a
+    move itself."""
     gaps = list(gaps)
     old = _Changed.of((gap.old, gap.old_keys) for gap in gaps)
     new = _Changed.of((gap.new, gap.new_keys) for gap in gaps)

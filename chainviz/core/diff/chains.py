@@ -1,6 +1,6 @@
-"""Compares two chains: a list of groups that covers both, each saying what became of which rows (header messages, pairs).
+"""Compare two chains. The result is a list of groups that covers both; each group says how its rows (header messages, pairs) changed.
 
-Groups are made from keys and shapes; bodies are read only where rows changed, and their texts are compared when asked for.
+Groups are built from keys and shapes. Bodies are read only for changed rows, and texts are compared on demand.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ __all__ = ["ChainDiff", "FirstDifference", "Group", "Keys", "Kind", "Side", "dif
 COMPARISONS = {
     "merged": compare_joined, "split": compare_joined, "summarised": compare_apart, "expanded": compare_apart,
 }  # fmt: skip
-"""How to look into a group; the others are compared message by message."""
+"""The comparison for each kind of group. All other kinds are compared message by message."""
 
 
 @dataclass(frozen=True)
 class ChainDiff:
     groups: GroupTable
-    """In order; their old sides are the whole old chain, their new sides the whole new one."""
+    """The groups in order. Their old sides cover the whole old chain, their new sides the whole new one."""
     before: Measure
     after: Measure
     notes: tuple[str, ...] = ()
-    """Sentences about what was compared more coarsely than it could be."""
+    """Sentences about parts that were too large for an exact comparison."""
     moved: Mapping[int, int] = field(default_factory=dict)
-    """Unchanged tool results in another pair: their places now, and before."""
+    """For each unchanged tool result that moved to another pair, its old index by its new one."""
     ids_matter: bool = True
-    """False for two runs: a call is the same whatever its id."""
+    """False for two runs, whose calls are compared without their ids."""
     _old: Chain = field(repr=False, kw_only=True)
     _new: Chain = field(repr=False, kw_only=True)
 
@@ -63,7 +63,7 @@ class ChainDiff:
 
     @cached_property
     def moved_to(self) -> Mapping[int, int]:
-        """`moved` inverted: the new place of each result by its old one."""
+        """The inverse of `moved`: the new index of each moved result by its old one."""
         return {before: after for after, before in self.moved.items()}
 
     @cached_property
@@ -73,7 +73,7 @@ class ChainDiff:
 
     @cached_property
     def little_in_common(self) -> str:
-        """A sentence on why the two have little in common; "" if they have more."""
+        """A sentence that says why the two chains have little in common; "" if they have more."""
         return little_in_common(self.groups, (self.before, self._old), (self.after, self._new))
 
     @property
@@ -81,7 +81,7 @@ class ChainDiff:
         return not self.changes
 
     def messages(self, group: Group) -> tuple[MessageDiff, ...]:
-        """What changed inside the group, message by message; read and compared now."""
+        """Read and compare the messages of a group."""
         old = self._old.slice(group.old.start, group.old.stop)
         new = self._new.slice(group.new.start, group.new.stop)
         old = old if self.ids_matter else with_ids_of(new, old)
@@ -89,12 +89,12 @@ class ChainDiff:
         return compare(old, new, group.old.start, group.new.start)
 
     def hidden_calls(self, group: Group, changed: Iterable[MessageDiff]) -> Mapping[str, ToolCall]:
-        """The calls of the group's new side by id, without those that `changed` shows."""
+        """Return the calls on the group's new side by id, without those that `changed` shows."""
         return hidden_calls(self._new.slice(group.new.start, group.new.stop), changed)
 
 
 Keys = Callable[[Chain, int, int], Sequence[Hashable]]
-"""Keys of the messages `start:stop`: equal keys, equal messages."""
+"""A function that returns a key for each of the messages `start:stop`. Messages with equal keys are equal."""
 
 
 def diff_chains(
@@ -106,10 +106,11 @@ def diff_chains(
     keys: Keys | None = None,
     rules: Sequence[Rule] = (),
 ) -> ChainDiff:
-    """Compare two chains. `equal` are ranges (old start, new start, length) known to be equal, in order; only the rest
-    is read.
-    `rows` gives the rows of a version and `keys` the keys of its messages; a store passes its outline and its digests.
-    `rules`: how changed rows are matched; none: as versions of one chain.
+    """Compare two chains.
+
+    `equal` lists ranges (old start, new start, length) that are known to be equal, in order; only the other messages are read.
+    `rows` returns the rows of a version and `keys` the keys of its messages; the store passes its outline and digests.
+    `rules` match changed rows; the default treats the chains as versions of one chain.
     """
     comparison = _Comparison(old, new, rows(old), rows(new), keys or _MessageKeys())
     steps = list(comparison.steps(equal))
@@ -130,7 +131,7 @@ def diff_chains(
 
 
 class _MessageKeys:
-    """Numbers messages by content; a message that both chains share is looked at once."""
+    """Numbers messages by content. A message object that both chains share is read once."""
 
     def __init__(self) -> None:
         self._known: dict[int, int] = {}
@@ -159,7 +160,7 @@ class _Comparison:
     # which rows are equal
 
     def steps(self, equal: Iterable[tuple[int, int, int]]) -> Iterator[Equal | RowGap]:
-        """Equal stretches (in messages, of whole rows) and the gaps between them."""
+        """Yield the equal ranges, in whole rows, and the gaps between them."""
         old = new = 0
         known = (stretch for stretch in map(self._whole_rows, equal) if stretch)
         for stretch in (*known, Equal(len(self.old_rows), len(self.new_rows), 0)):
@@ -169,7 +170,7 @@ class _Comparison:
             old, new = stretch.old + stretch.length, stretch.new + stretch.length
 
     def _whole_rows(self, stretch: tuple[int, int, int]) -> Equal | None:
-        """The stretch without rows at its ends that reach beyond it, for those are not equal."""
+        """Return the range without rows at its ends that are only partly in it, because those are not equal."""
         old, new, length = stretch
         if not length:
             return None
@@ -211,7 +212,7 @@ class _Comparison:
                 )
                 yield RowGap(old, new, old_keys[a:b], new_keys[c:d], old_starts[a], new_starts[c])
 
-    # what became of the others
+    # how the other rows changed
 
     def groups(self, steps: list[Equal | RowGap], rules: Sequence[Rule]) -> Iterator[Group]:
         gaps = [step for step in steps if isinstance(step, RowGap)]
@@ -240,7 +241,7 @@ def _row_keys(rows: Rows, keys: Keys, chain: Chain, start: int, stop: int) -> tu
 
 
 def _whole_runs(steps: list[Equal | RowGap]) -> Iterator[Equal | RowGap]:
-    """Equal stretches that touch one another on both sides made one."""
+    """Join equal ranges that touch on both sides."""
     run: Equal | None = None
     for step in steps:
         if isinstance(step, Equal):
@@ -265,13 +266,14 @@ def _run(rows: Rows, start: int, stop: int) -> Side:
 
 
 LITTLE = 10
-"""Little is where fewer than one of so many pairs align."""
+"""Two chains have little in common if fewer than one in this many pairs align."""
 READ_TOGETHER = 50
-"""Messages that are read at once."""
+"""The number of messages read at once."""
 
 
 def little_in_common(groups: GroupTable, old: tuple[Measure, Chain], new: tuple[Measure, Chain]) -> str:
-    """Returns why, in a sentence, or "": almost no pair of the chain with fewer pairs aligns, and the first requests differ."""
+    """Return a sentence if the chains have little in common: few pairs of the shorter chain align, and the first requests differ.
+    Otherwise return ""."""
     if old[0].pairs <= new[0].pairs:
         letter, pairs, aligned = "A", old[0].pairs, old[0].pairs - groups.pairs_alone("removed")
     else:

@@ -1,4 +1,4 @@
-"""Compares two documents line by line, whole files of any size: kept are places of lines, no content."""
+"""Compare two documents of any size line by line. Only positions of lines are stored, not their content."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import NamedTuple
 
 from chainviz.core.diff.align import Equal, Gap, align
 
-# JSON gets one member a line, whatever white space it had; other text keeps its lines. Tokens are copied and not
-# decoded, so numbers, escapes, the order of keys and repeated keys stay as the document spells them.
+# JSON is formatted with one member on each line; other text keeps its lines. Tokens are copied without decoding, so numbers,
+# escapes, the order of keys and repeated keys keep their spelling.
 
 
 BLOCK = 1 << 18
-"""Bytes that are read together, about."""
+"""The approximate number of bytes read at once."""
 TEXT = -1
-"""The depth of what is not JSON."""
+"""The depth of lines in a document that is not JSON."""
 MOST_INDENTED = 40
 
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]++', re.DOTALL)
 
 
 class Mark(NamedTuple):
-    """A place from which lines can be read: so many lines and bytes precede it."""
+    """A position from which lines can be read: the number of lines and bytes before it."""
 
     line: int
     offset: int
     depth: int
-    """Of nesting; TEXT in a document that is not JSON."""
+    """The depth of nesting; TEXT in a document that is not JSON."""
 
 
 class Block(NamedTuple):
@@ -38,7 +38,7 @@ class Block(NamedTuple):
 
 
 def blocks(chunks: Iterable[bytes], start: Mark | None = None) -> Iterator[Block]:
-    """Yields the lines of a document; `start`: the place where `chunks` begin, if that is not its beginning."""
+    """Yield the lines of a document in blocks. `start` is the position of the first chunk; None for the beginning."""
     buffers = _buffers(chunks)
     first = next(buffers, b"")
     if start is None:
@@ -73,13 +73,13 @@ def _buffers(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 class _Lines:
-    """Lines that were read and not yet returned, with their start."""
+    """Collects lines until they are returned as a block."""
 
     def __init__(self, start: Mark) -> None:
         self.lines: list[bytes] = []
         self._begin = self._end = start
         self._place = start.offset
-        """Bytes before the buffer."""
+        """The number of bytes before the buffer."""
 
     def block(self) -> Block:
         found = Block(self._begin, self.lines)
@@ -87,13 +87,13 @@ class _Lines:
         return found
 
     def _ended(self, place: int, depth: int) -> None:
-        """Set the end behind the last line: `place` is the offset in the buffer."""
+        """Set the position after the last line. `place` is its offset in the buffer."""
         self._end = Mark(self._begin.line + len(self.lines), self._place + place, depth)
 
 
 class _Text(_Lines):
     def read(self, buffer: bytes, *, is_last: bool) -> int:
-        """Returns how many bytes were used up."""
+        """Read lines from the buffer. Return the number of bytes used."""
         end = len(buffer) if is_last else buffer.rfind(b"\n") + 1
         self.lines += buffer[:end].removesuffix(b"\n").split(b"\n") if end else []
         self._ended(end, TEXT)
@@ -107,10 +107,10 @@ class _Json(_Lines):
         self._depth = start.depth
         self._line: list[bytes] = []
         self._is_opened = False
-        """The line ends with a bracket; its closing one may follow."""
+        """The line ends with an opening bracket, whose closing one may follow."""
 
     def read(self, buffer: bytes, *, is_last: bool) -> int:
-        """Returns how many bytes were used up: a token that may go on in the next buffer is not."""
+        """Read tokens from the buffer. Return the number of bytes used, without a last token that may continue in the next buffer."""
         end = len(buffer)
         for match in _TOKEN.finditer(buffer):
             token, stop = match[0], match.end()
@@ -168,17 +168,17 @@ BEGINNING = Place(0, 0)
 @dataclass(frozen=True, slots=True)
 class DocumentDiff:
     equal: tuple[Equal, ...]
-    """Stretches of lines, in order."""
+    """Equal ranges of lines, in order."""
     old_lines: int
     new_lines: int
     is_coarse: bool
     """More lines may be equal than were found."""
     old_marks: tuple[Mark, ...]
-    """Places from which lines can be read, in order."""
+    """Positions from which lines can be read, in order."""
     new_marks: tuple[Mark, ...]
 
     def steps(self, start: Place = BEGINNING) -> Iterator[Equal | Gap]:
-        """Yields equal stretches and changed ones in order, from a place on."""
+        """Yield equal and changed ranges in order, from a place on."""
         old, new = start
         for stretch in (*self.equal, Equal(self.old_lines, self.new_lines, 0)):
             stop_old, stop_new = stretch.old + stretch.length, stretch.new + stretch.length
@@ -197,7 +197,7 @@ class DocumentDiff:
 
 
 def compare_documents(old: Document, new: Document) -> DocumentDiff:
-    """Lines are compared by their hashes."""
+    """Compare two documents by the hashes of their lines."""
     (old_keys, old_marks), (new_keys, new_marks) = _read(old), _read(new)
     found = align(old_keys, new_keys)
     return DocumentDiff(found.equal, len(old_keys), len(new_keys), found.coarse, old_marks, new_marks)
@@ -213,7 +213,7 @@ def _read(document: Document) -> tuple[list[int], tuple[Mark, ...]]:
 
 
 class LineReader:
-    """Reads lines of a document. Windows that follow one another cost one reading; the text between them is only skipped."""
+    """Reads lines of a document. Ranges in rising order read the document once and skip the text between them."""
 
     def __init__(self, document: Document, marks: Sequence[Mark]) -> None:
         self._document = document
@@ -226,7 +226,7 @@ class LineReader:
         self._block: Block | None = None
 
     def between(self, start: int, stop: int) -> list[str]:
-        """Returns lines `start:stop`, as far as there are such lines."""
+        """Return lines `start:stop`; fewer at the end of the document."""
         found: list[bytes] = []
         while start < stop and self._go_to(start):
             assert self._block is not None
@@ -256,7 +256,7 @@ class _Stream:
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
         self.place = 0
-        """Bytes that were taken."""
+        """The number of bytes read."""
 
     def read_from(self, offset: int) -> Iterator[bytes]:
         for chunk in self._chunks:

@@ -1,4 +1,4 @@
-"""The groups of a comparison as columns of numbers: a page of a long one builds only the groups that it shows."""
+"""The groups of a comparison, stored as numbers, so that a page builds only the groups that it shows."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _KINDS: tuple[Kind, ...] = get_args(Kind)
 _SAME, _MOVED = _KINDS.index("same"), _KINDS.index("moved")
 _NO_NUMBER = -1
 _PATH = 4
-"""Numbers of a path: section, pair, message, part."""
+"""The numbers that store a path: section, pair, message, part."""
 _SIDE = 5 + 2 * _PATH
-"""Numbers of a side: start, stop, its measure, first and last path."""
+"""The numbers that store a side: start, stop, measure (3), first and last path."""
 _PAIRS = 3
-"""Which of them is its number of pairs."""
+"""The index of the number of pairs among the numbers of a side."""
 _OLD, _NEW, _OTHER = 1, 1 + _SIDE, 1 + 2 * _SIDE
 _GROUP = _OTHER + _PATH
-"""Numbers of a group: its kind, both sides, the other path."""
+"""The numbers that store a group: kind, both sides, other path."""
 
 
 class GroupTable(Sequence[Group]):
@@ -81,8 +81,8 @@ class GroupTable(Sequence[Group]):
 
     @cached_property
     def visible(self) -> Picked:
-        """Return the groups that a page lists: a moved group once, at its new position. A row that lost a result to
-        another one is among them."""
+        """Return the groups that a page lists. A moved group is listed once, at its new position; a row that lost a result is listed
+        too."""
         return Picked(self, [place for place, (_, is_left, is_gone) in enumerate(self._kinds()) if not (is_left and is_gone)])
 
     @cached_property
@@ -92,12 +92,12 @@ class GroupTable(Sequence[Group]):
         return {_KINDS[kind]: count for kind, count in Counter(kinds[place] for place in self.changes.places).items()}
 
     def pairs_alone(self, kind: Literal["removed", "added"]) -> int:
-        """Pairs of the one side of these groups."""
+        """Return the number of pairs in groups that only one side has."""
         pairs = self._numbers[(_OLD if kind == "removed" else _NEW) + _PAIRS :: _GROUP]
         return sum(count for each, count in zip(self._numbers[::_GROUP], pairs, strict=True) if _KINDS[each] == kind)
 
     def same_at(self, start: int) -> Group | None:
-        """The unchanged group whose first message is this one of the new chain."""
+        """Return the unchanged group that starts at this message of the new chain; None if there is none."""
         kinds, starts = self._numbers[::_GROUP], self._numbers[_NEW::_GROUP]
         found = (place for place, (kind, at) in enumerate(zip(kinds, starts, strict=True)) if kind == _SAME and at == start)
         return next((self[place] for place in found), None)
@@ -158,28 +158,28 @@ def _path_at(numbers: Sequence[int], at: int) -> Path | None:
 
 
 MOST_CELLS = 50
-"""Of each chain; both together have at most twice as many."""
+"""The most cells for each of the two chains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Neighbouring groups of one kind, or so many small ones that they are drawn together."""
+    """Consecutive groups that are drawn together, because they are of one kind or too small to draw alone."""
 
     kind: Kind
-    """That of most of its messages: same, moved, added, removed, or changed for all others. Only a cell of one chain is
-    added or removed."""
+    """The kind of most of its messages: same, moved, added, removed, or changed for all others. A cell is added or removed only if all
+    its messages are in one chain."""
     old: range
     """Messages of the old chain; may be empty."""
     new: range
     first: int
-    """The number of its first change, from 1; 0 where nothing changed."""
+    """The number of its first change, from 1; 0 if nothing changed."""
     changes: int
     group: Group
-    """The first of its groups that changed, else its first one."""
+    """Its first changed group, or its first group if nothing changed."""
 
 
 def cells_of(groups: Sequence[Group], before: int, after: int) -> list[Cell]:
-    """Return cells in the order of both chains. `before`, `after`: their numbers of messages."""
+    """Return the cells in the order of both chains. `before` and `after` are the lengths of the chains in messages."""
     runs = _runs(groups, (max(1, before) / MOST_CELLS, max(1, after) / MOST_CELLS))
     cells, number = [], 0
     for run in runs:
@@ -190,7 +190,7 @@ def cells_of(groups: Sequence[Group], before: int, after: int) -> list[Cell]:
 
 
 def _runs(groups: Sequence[Group], least: tuple[float, float]) -> Iterator[list[Group]]:
-    """Neighbours of one kind, and neighbours of any kind until they are wide enough to be seen."""
+    """Yield runs of groups of one kind. Runs that are too small to be seen are joined, whatever their kinds."""
     run: list[Group] = []
     for group in groups:
         if run and _kind(run[-1]) != _kind(group) and _is_wide(run, least):
@@ -210,7 +210,7 @@ def _cell(run: Sequence[Group], changes: Sequence[Group], first: int) -> Cell:
     weights: Counter[Kind] = Counter()
     for group in run:
         weights[_kind(group)] += max(1, group.old.stop - group.old.start, group.new.stop - group.new.start)
-    if changes:  # a difference is seen, however small it is
+    if changes:  # a difference must be visible, however small
         del weights["same"]
     old, new = range(run[0].old.start, run[-1].old.stop), range(run[0].new.start, run[-1].new.stop)
     kind = max(weights, key=lambda kind: weights[kind])

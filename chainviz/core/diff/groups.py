@@ -1,4 +1,4 @@
-"""What became of the rows between two equal stretches: matched, moved, removed or added, in the order of both chains."""
+"""Group the rows between two equal ranges as matched, moved, removed or added, in the order of both chains."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Kind = Literal["same", "added", "removed", "changed", "moved", "merged", "split"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The rows of one version that a group is about: messages `start:stop`, nodes `first` to `last`."""
+    """The rows of a group in one version: messages `start:stop`, nodes `first` to `last`."""
 
     start: int
     stop: int
     measure: Measure = NOTHING
     first: Path | None = None
-    """None where this version has nothing here."""
+    """None if this version has no rows in the group."""
     last: Path | None = None
 
     @property
@@ -32,7 +32,7 @@ class Side:
         return self.start == self.stop
 
     def holds(self, path: Path | None) -> bool:
-        """Whether this node is among its own."""
+        """Return True if the side contains a node."""
         return bool(path and self.first and self.last and self.first <= path <= self.last)
 
 
@@ -42,19 +42,18 @@ class Group:
     old: Side
     new: Side
     other: Path | None = None
-    """Of moved rows and results: where the first of them is in the other version. They are twice in the list, once on each
-    side; see `is_departure`."""
+    """The path in the other version, for moved rows and results. A move is listed twice, once for each side; see `is_departure`."""
 
     @property
     def anchor(self) -> str:
-        """Names the group in this diff, for links and next/previous."""
+        """The name of the group in this comparison, for links and for next and previous."""
         if self.new.first:
             return f"new-{self.new.first.dom_id}"
         return f"old-{self.old.first.dom_id}" if self.old.first else ""
 
     @property
     def is_departure(self) -> bool:
-        """Whether this is the old place of moved rows or results; the change is shown at their new one."""
+        """Whether this is the old place of a move. The change is shown at the new place."""
         return self.kind == "moved" and not self.old.is_empty
 
     @property
@@ -66,14 +65,14 @@ class FirstDifference(NamedTuple):
     """The place at which two chains start to differ."""
 
     old: Path | None
-    """The first node of the old chain that differs; None where the new chain only holds more."""
+    """The first node of the old chain that differs; None if the new chain only has additional nodes there."""
     new: Path | None
     change: int
-    """The number of the change that shows it, from 1."""
+    """The number of the change that contains it, from 1."""
 
 
 def first_difference(groups: Iterable[Group]) -> FirstDifference | None:
-    """Returns None where all groups are the same."""
+    """Return the first difference, or None if all groups are the same."""
     left = dropwhile(lambda group: group.kind == "same", groups)
     here = next(left, None)
     if here is None:
@@ -92,20 +91,20 @@ def first_difference(groups: Iterable[Group]) -> FirstDifference | None:
 
 @dataclass(frozen=True, slots=True)
 class RowGap:
-    """Changed rows between two equal stretches."""
+    """The changed rows between two equal ranges."""
 
     old: Sequence[Row]
     new: Sequence[Row]
     old_keys: Sequence[Hashable]
     new_keys: Sequence[Hashable]
     old_place: int
-    """Messages before the gap."""
+    """The number of messages before the gap."""
     new_place: int
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Rows that are unchanged in another place, by their first message: the row there."""
+    """Unchanged rows that moved. Maps the index of a row's first message to the row in the other version."""
 
     to: dict[int, Row]
     origin: dict[int, Row]
@@ -129,7 +128,7 @@ def find_moves(gaps: Iterable[RowGap]) -> Moves:
 
 
 def groups_of(gap: RowGap, moves: Moves, reading: Reading) -> Iterator[Group]:
-    """Yield all rows of the gap, each in one group: between two matches first removed, then added ones."""
+    """Yield the groups of a gap; each row is in one group. Between two matches, removed rows precede added ones."""
     olds = [row for row in gap.old if row.start not in moves.to]
     news = [row for row in gap.new if row.start not in moves.origin]
     i = k = 0
@@ -157,7 +156,7 @@ def _matched(match: Match | None, olds: Sequence[Row], news: Sequence[Row]) -> t
 
 
 def _until(rows: Sequence[Row], place: int, matched: Sequence[Row]) -> tuple[Sequence[Row], int]:
-    """The rows from `place` up to the first matched one (all where none is), and its place."""
+    """Return the rows from `place` up to the first matched row, or all rows if none is matched, and the index after them."""
     stop = place
     while stop < len(rows) and not (matched and rows[stop].start == matched[0].start):
         stop += 1
@@ -165,7 +164,7 @@ def _until(rows: Sequence[Row], place: int, matched: Sequence[Row]) -> tuple[Seq
 
 
 def _runs(rows: Sequence[Row], moved: dict[int, Row]) -> Iterator[tuple[list[Row], Path | None]]:
-    """Yield each row alone; moved rows together while they are neighbours in the other version too."""
+    """Yield each row on its own, but consecutive moved rows together if they are also consecutive in the other version."""
     run: list[Row] = []
     for row in rows:
         there = moved.get(row.start)

@@ -1,4 +1,4 @@
-"""Compare two texts line by line, then word by word inside changed lines. Rows serve the split and the unified view."""
+"""Compare two texts line by line, and changed lines word by word. The rows are the same for the split and the unified view."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from chainviz.core.diff.align import Alignment, Equal, Gap, align
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _INSIDE = re.compile(r"\w\w")
 MOST_CHARACTERS = 20_000
-"""Longer differing stretches are marked as a whole."""
+"""The longest difference, in characters, that is compared word by word. Longer ones are marked as a whole."""
 LONG_LINE, KEPT_AROUND = 2_000, 200
 LEAST_ALIKE = 0.2
-"""Lines that share less are marked whole: confetti helps nobody."""
+"""The least share of common text for a comparison word by word. Lines below it are marked as a whole, which is easier to read."""
 
 
 CR = "\r"
@@ -32,20 +32,20 @@ class Span(NamedTuple):
     text: str
     marked: bool
     skipped: int = 0
-    """This many characters are left out here; then `text` is empty."""
+    """The number of characters left out; if it is not 0, `text` is empty."""
 
 
 Spans = tuple[Span, ...]
 
 
 def plain(line: str, *, marked: bool = False) -> Spans:
-    """Return a line unmarked, or marked as a whole. The CR of a line end is not part of it."""
+    """Return a line as one span, marked or not, without the CR of its line end."""
     line = line.removesuffix(CR)
     return _shortened([Span(line, marked)], len(line))
 
 
 def mark_words(old: str, new: str) -> tuple[Spans, Spans]:
-    """Both lines in spans, those that differ marked; among them a CR that ends only one of the two."""
+    """Return both lines in spans, with the differences marked. A CR at the end of only one line is a difference."""
     if old.endswith(CR) and new.endswith(CR):
         old, new = old[:-1], new[:-1]
     head = common_head(old, new)
@@ -64,7 +64,7 @@ def mark_words(old: str, new: str) -> tuple[Spans, Spans]:
 
 
 def common_head(old: str, new: str) -> int:
-    """Length of the common beginning; by halving, since comparing slices is fast and characters are not."""
+    """Return the length of the common beginning. Bisects, because comparing slices is faster than comparing characters."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2
@@ -76,7 +76,7 @@ def common_head(old: str, new: str) -> int:
 
 
 def common_tail(old: str, new: str, most: int) -> int:
-    """Length of the common end, `most` characters at most."""
+    """Return the length of the common end, at most `most` characters."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -88,7 +88,7 @@ def common_tail(old: str, new: str, most: int) -> int:
 
 
 def _to_word_border(old: str, new: str, head: int, tail: int) -> tuple[int, int]:
-    """The common ends shortened so that no word is cut (a word of more than 50 characters is)."""
+    """Return the lengths of the common beginning and end, shortened so that no word of up to 50 characters is cut."""
 
     def inside_word(text: str, place: int) -> bool:
         return 0 < place < len(text) and bool(_INSIDE.fullmatch(text[place - 1 : place + 1]))
@@ -112,7 +112,7 @@ def _by_words(old: str, new: str) -> tuple[list[Span], list[Span]]:
     for i, step in enumerate(steps):
         if isinstance(step, Equal):
             text = "".join(a[step.old : step.old + step.length])
-            # one space between two changed words is no resting place for the eye
+            # a single space between two changed words is marked too, which is easier to read
             marked = text == " " and 0 < i < len(steps) - 1
             old_spans.append(Span(text, marked))
             new_spans.append(Span(text, marked))
@@ -129,7 +129,7 @@ def _alike(old: list[Span], new: list[Span]) -> float:
 
 
 def _shortened(spans: list[Span], length: int) -> Spans:
-    """Neighbours of one kind joined; of a long line's spans only the ends are kept."""
+    """Join neighbouring spans of one kind. In a long line, keep only the ends of each span."""
     joined: list[Span] = []
     for span in spans:
         if not span.text:
@@ -153,16 +153,16 @@ def _ends(span: Span) -> Spans:
 
 CONTEXT = 3
 MOST_PAIRINGS = 2_500
-"""Changed blocks of up to 50 × 50 lines are paired by likeness, bigger ones in order."""
+"""The largest changed block, as old × new lines, whose lines are paired by similarity. Lines of larger blocks are paired in order."""
 COMPARED = 300
-"""Characters of a line that decide its likeness."""
+"""The number of characters of a line that are compared for similarity."""
 LEAST_LIKE = 50.0
 
 
 class DiffRow(NamedTuple):
     kind: Literal["same", "changed", "added", "removed"]
     old_no: int | None
-    """Line number, from 1; None where the old text has no such line."""
+    """Line number, from 1; None if the old text does not have the line."""
     new_no: int | None
     old: Spans
     new: Spans
@@ -179,12 +179,12 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True)
 class TextDiff:
-    """Two texts; rows are made on demand, so a page takes the first few hundred of a huge one."""
+    """The comparison of two texts. Rows are computed on demand, so a page can take the first few hundred of a huge text."""
 
     old: str
     new: str
     pretty: bool = False
-    """The texts are JSON written out in lines, not as the source spells them."""
+    """The texts are JSON formatted in lines, not in the spelling of the source."""
 
     @cached_property
     def old_lines(self) -> list[str]:
@@ -200,7 +200,7 @@ class TextDiff:
 
     @property
     def note(self) -> str:
-        """A sentence where the comparison is coarser than it could be, else empty."""
+        """A sentence if the texts were too long for an exact comparison; otherwise ""."""
         if not self._alignment.coarse:
             return ""
         return (
@@ -210,12 +210,12 @@ class TextDiff:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Lines removed and lines added; a changed line counts in both."""
+        """The number of removed and of added lines. A changed line counts as both."""
         gaps = self._alignment.gaps()
         return sum(g.old_stop - g.old_start for g in gaps), sum(g.new_stop - g.new_start for g in gaps)
 
     def rows(self, context: int | None = CONTEXT) -> Iterator[DiffRow | Fold]:
-        """Rows in order. Unchanged lines further than `context` from a change are folded; None folds nothing."""
+        """Yield the rows in order. Unchanged lines further than `context` from a change are folded; None folds nothing."""
         steps = list(self._alignment.steps())
         for i, step in enumerate(steps):
             if isinstance(step, Gap):
@@ -255,7 +255,7 @@ class TextDiff:
 
 
 def _paired(old: list[str], new: list[str], gap: Gap) -> Iterator[tuple[int | None, int | None]]:
-    """Pairs of changed lines: the most alike in order, and between those one after the other."""
+    """Yield pairs of changed lines: the most similar ones in order, and the lines between them one by one."""
     i, k = gap.old_start, gap.new_start
     for old_match, new_match in [*_alike_lines(old, new, gap), (gap.old_stop, gap.new_stop)]:
         while i < old_match or k < new_match:
@@ -278,7 +278,7 @@ def _alike_lines(old: list[str], new: list[str], gap: Gap) -> list[tuple[int, in
 
 
 def best_pairs(scores: list[list[float]], least: float) -> list[tuple[int, int]]:
-    """The pairs (row, column), rising on both sides, whose scores add up to most; scores below `least` do not pair."""
+    """Return the pairs (row, column), increasing on both sides, with the greatest total score. Scores below `least` never pair."""
     height, width = len(scores), len(scores[0]) if scores else 0
     best = [[0.0] * (width + 1) for _ in range(height + 1)]
     for i in range(height - 1, -1, -1):

@@ -1,7 +1,7 @@
-"""Decides which changed row of the old version became which row of the new one: a list of rules, strongest first.
+"""Match the changed rows of the old version with those of the new one, by a list of rules, strongest first.
 
-Each rule sees a gap (rows old and new between two matches) and gives matches that rise on both sides; what lies between
-them goes to the next rule. So matches never cross, and every row is in at most one.
+Each rule gets a gap (the old and new rows between two matches) and returns matches that increase on both sides. The rows between
+them go to the next rule, so matches never cross, and every row is in at most one.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from chainviz.core.diff.rows import Row
 MatchKind = Literal["changed", "merged", "split", "summarised", "expanded"]
 
 MOST_LIKENESSES = 20_000
-"""Rows compared by their words in one diff; beyond it only ids and places decide."""
+"""The most comparisons of rows by their words in one diff. After that, only ids and order decide."""
 MOST_ROWS = 60
-"""Rows a side that are compared by their words at once."""
+"""The most rows on each side of a gap that are compared by their words."""
 JOINT = 16
-"""Bytes a separator between two merged texts may take."""
+"""The longest separator between two merged texts, in bytes."""
 MOST_MERGED = 50
 MOST_CELLS = 2_500
-"""Rows old × rows new of a gap in which merged rows are looked for."""
+"""The largest gap, as old × new rows, that is searched for merged rows."""
 MOST_REQUESTS = 2_000
-"""Pairs of a side whose arguments are read to find the same request on the other; beyond it only tools decide."""
+"""The most pairs on one side whose arguments are compared. In larger gaps, only the tools are."""
 WORDS_READ = 4_000
 LEAST_LIKE = 0.3
 
 
 class Match(NamedTuple):
-    """Rows `old_start:old_stop` became `new_start:new_stop` (places in the lists given)."""
+    """Rows `old_start:old_stop` became rows `new_start:new_stop`, as indexes in the lists of the gap."""
 
     old_start: int
     old_stop: int
@@ -47,14 +47,14 @@ class Match(NamedTuple):
 
 @dataclass
 class Reading:
-    """Reads bodies of rows, and counts what this diff has compared."""
+    """Reads the bodies of rows and counts the comparisons of one diff."""
 
     read_old: Callable[[int, int], Sequence[Message]]
     read_new: Callable[[int, int], Sequence[Message]]
     likenesses_left: int = MOST_LIKENESSES
     gave_up: bool = False
     rules: Sequence[Rule] = ()
-    """How rows are matched; none: RULES."""
+    """The rules that match rows; the default is RULES."""
     words: dict[tuple[bool, int], Counter[str]] = field(default_factory=dict)
 
     def old(self, row: Row) -> Sequence[Message]:
@@ -92,8 +92,8 @@ def _apply(rules: Sequence[Rule], old: Sequence[Row], new: Sequence[Row], readin
 
 
 def _same_pairs(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Match pair by pair if both sides have as many pairs, which make the same calls in the same order; else match
-    nothing. Then nothing was merged or split, so no content needs to be read."""
+    """Match pair by pair if both sides have the same number of pairs with the same calls in the same order. In that case nothing was
+    merged or split, so no content is read."""
 
     def calls(rows: Sequence[Row]) -> list[tuple[str, ...]]:
         return [row.call_ids if row.is_pair else () for row in rows]
@@ -107,7 +107,7 @@ def _one_by_one(count: int) -> list[Match]:
 
 
 def _merges(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Neighbouring rows whose contents, one after the other, are the contents of one new row."""
+    """Match consecutive rows whose joined contents are the content of one new row."""
     runs = _joined_runs(old, new, reading.old, reading.new)
     return [Match(start, stop, k, k + 1, "merged") for start, stop, k in runs]
 
@@ -123,8 +123,8 @@ def _joined_runs(
     read_many: Callable[[Row], Sequence[Message]],
     read_few: Callable[[Row], Sequence[Message]],
 ) -> list[tuple[int, int, int]]:
-    """Return (start, stop, k) if the rows `many[start:stop]` have the content of `few[k]`. Sizes rule out most without
-    reading."""
+    """Return each (start, stop, k) for which the rows `many[start:stop]` have the content of `few[k]`. Most are ruled out by size,
+    without reading."""
     runs: list[tuple[int, int, int]] = []
     if len(many) * len(few) > MOST_CELLS:
         return runs
@@ -148,7 +148,7 @@ def _joined_runs(
 
 
 def _stops_of_size(many: Sequence[Row], sizes: Sequence[int], first: int, one: Row) -> Iterator[int]:
-    """Yield the end of each run of two or more neighbours of one kind, from `first` on, that has about the size of `one`."""
+    """Yield the end of each run of two or more rows of one kind, from `first` on, that has about the size of `one`."""
     total, size = sizes[first], one.size
     if total > size or many[first].kind != one.kind:
         return
@@ -161,15 +161,14 @@ def _stops_of_size(many: Sequence[Row], sizes: Sequence[int], first: int, one: R
 
 
 def _ids(rows: Sequence[Row]) -> list[str]:
-    """The ids of all calls and results, in an order that does not depend on the cut into messages."""
+    """Return the ids of all calls and results, sorted, so that the split into messages does not matter."""
     shapes = [shape for row in rows for shape in row.shapes]
     calls = [call.id for shape in shapes for call in shape.calls]
     return sorted([*calls, *(result.id for shape in shapes for result in shape.results)])
 
 
 def _essence(rows: Sequence[Sequence[Message]]) -> tuple[str, tuple[object, ...]]:
-    """Return the content of a run of rows, however it is split into messages and parts: words in order, then everything
-    else."""
+    """Return the content of rows independently of the split into messages and parts: the words in order, then all other parts."""
     messages = [row[0] for row in rows] + [message for row in rows for message in row[1:]]
     texts = [part.text for message in messages for part in message.parts if isinstance(part, Text)]
     others = [part for message in messages for part in message.parts if not isinstance(part, Text)]
@@ -177,7 +176,7 @@ def _essence(rows: Sequence[Sequence[Message]]) -> tuple[str, tuple[object, ...]
 
 
 def _same_calls(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Pairs whose AI messages make calls of the same ids; failing that, of one same id."""
+    """Match pairs with the same call ids; then those that share at least one id."""
 
     def keys(rows: Sequence[Row], side: str, of_row: Callable[[Row], Hashable]) -> list[Hashable]:
         return [of_row(row) if row.call_ids else (side, i) for i, row in enumerate(rows)]
@@ -192,7 +191,7 @@ def _same_calls(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> lis
 
 
 def _same_requests(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Pairs that call the same tools with the same arguments, in the order of both runs."""
+    """Match pairs that call the same tools with the same arguments, in the order of both runs."""
     if max(len(old), len(new)) > MOST_REQUESTS:
         return []
     asked = [_requests(old, reading.read_old, "old"), _requests(new, reading.read_new, "new")]
@@ -209,7 +208,7 @@ def _requests(rows: Sequence[Row], read: Callable[[int, int], Sequence[Message]]
 
 
 def _same_tools(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Pairs that call the same tools, whatever with."""
+    """Match pairs that call the same tools, with any arguments."""
 
     def tools(rows: Sequence[Row], side: str) -> list[Hashable]:
         named = [tuple(call.name for call in row.shapes[0].calls) if row.is_pair else () for row in rows]
@@ -231,7 +230,7 @@ def _same_kinds(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> lis
 
 
 def _like(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Rows of one kind that begin with the same message or have many words in common."""
+    """Match rows of one kind that begin with the same message or share many words."""
     cells = len(old) * len(new)
     if max(len(old), len(new)) > MOST_ROWS or cells > reading.likenesses_left:
         reading.gave_up = True
@@ -255,7 +254,7 @@ _WORD = re.compile(r"\w+")
 
 
 def _words(messages: Sequence[Message]) -> Counter[str]:
-    """The words at the beginning of a row."""
+    """Count the words at the beginning of a row."""
     texts: list[str] = []
     for message in messages:
         for part in message.parts:
@@ -270,7 +269,7 @@ def _words(messages: Sequence[Message]) -> Counter[str]:
 
 
 def _summaries(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Everything that one summary has replaced."""
+    """Match a summary with all rows that it replaced."""
     found = _summary_places(new, old)
     return [Match(0, len(old), found, found + 1, "summarised")] if found >= 0 else []
 
@@ -281,7 +280,7 @@ def _expansions(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> lis
 
 
 def _summary_places(rows: Sequence[Row], replaced: Sequence[Row]) -> int:
-    """The place of the only summary among `rows`, if `replaced` are neighbours with a pair among them; else -1."""
+    """Return the index of the only summary in `rows`, if `replaced` are consecutive rows that include a pair; otherwise -1."""
     places = [i for i, row in enumerate(rows) if row.is_summary]
     neighbours = all(a.stop == b.start for a, b in pairwise(replaced))
     if len(places) != 1 or not neighbours or not any(row.is_pair for row in replaced):
@@ -290,14 +289,14 @@ def _summary_places(rows: Sequence[Row], replaced: Sequence[Row]) -> int:
 
 
 def _same_places(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Match row by row if both sides have as many rows of the same kinds in the same order; else match nothing."""
+    """Match row by row if both sides have the same number of rows, of the same kinds in the same order."""
     if [row.kind for row in old] != [row.kind for row in new]:
         return []
     return _one_by_one(len(old))
 
 
 def _headers(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Match]:
-    """Header messages, where both sides have as many of the same roles."""
+    """Match header messages if both sides have the same number of them with the same roles."""
     olds = [(i, row.kind) for i, row in enumerate(old) if not row.is_pair]
     news = [(i, row.kind) for i, row in enumerate(new) if not row.is_pair]
     if [kind for _, kind in olds] != [kind for _, kind in news]:
@@ -313,4 +312,4 @@ RULES: tuple[Rule, ...] = (
 RUN_RULES: tuple[Rule, ...] = (
     _headers, _same_requests, _same_tools, _same_kinds, _like, _summaries, _expansions, _same_places,
 )  # fmt: skip
-"""For two runs of one task, where ids mean nothing."""
+"""The rules for two runs of one task, whose ids are unrelated."""

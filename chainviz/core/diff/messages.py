@@ -1,4 +1,4 @@
-"""Compares two stretches of messages: which message, which part, which field, which line of which text."""
+"""Compare two ranges of messages by message, part, field and line of text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Change = Literal["same", "changed", "added", "removed"]
 
 
 class FieldChange(NamedTuple):
-    """A short value that changed; None if that side has none."""
+    """A changed short value. A side without the value is None."""
 
     name: str
     old: str | None
@@ -42,16 +42,16 @@ class PartDiff:
     old_part: int | None
     new_part: int | None
     title: str
-    """The tool's name, the file's type; empty for a text."""
+    """The tool's name or the file's type; "" for a text."""
     old_size: int
     new_size: int
     fields: tuple[FieldChange, ...] = ()
     texts: tuple[tuple[str, TextDiff], ...] = ()
-    """(what it is: text, arguments, content, reasoning, JSON; its comparison)"""
+    """The comparison of each text, with its kind: text, arguments, content, reasoning or JSON."""
     facts: tuple[str, ...] = ()
-    """Sentences about what cannot be shown in lines."""
+    """Sentences about content without lines, such as images."""
     call_id: str = ""
-    """Of a tool call or result."""
+    """The id of a tool call, or of the call that a result answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class MessageDiff:
     kind: Change
     role: str
     old: int | None
-    """Place in the old chain; for a message made of several the first of them."""
+    """Index in the old chain; for several joined messages, that of the first."""
     new: int | None
     old_size: int
     new_size: int
@@ -70,7 +70,7 @@ class MessageDiff:
 def compare_messages(
     old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0
 ) -> tuple[MessageDiff, ...]:
-    """Message by message: equal ones first, then those with the same calls or results, then those in the same place."""
+    """Compare message by message. Equal messages are paired first, then those with the same calls or results, then those in order."""
     return tuple(
         _message(
             None if i is None else old[i], None if k is None else new[k],
@@ -83,7 +83,7 @@ def compare_messages(
 def compare_apart(
     old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0
 ) -> tuple[MessageDiff, ...]:
-    """Compare messages that were replaced by others made from them, such as a summary, without pairing any."""
+    """Compare messages with those that replaced them, such as a summary, without pairing any."""
     gone = [_message(message, None, old_start + i, None) for i, message in enumerate(old)]
     return (*gone, *(_message(None, message, None, new_start + k) for k, message in enumerate(new)))
 
@@ -122,7 +122,7 @@ def _identity_of_part(part: Part) -> Hashable:
 
 
 def _beside(old: Sequence[Any], new: Sequence[Any], keys: list[Any]) -> Iterator[tuple[int | None, int | None]]:
-    """Pairs of items: equal ones, then in each gap those with equal first key, then second, and so on."""
+    """Yield pairs of indexes: equal items, then in each gap items with an equal first key, then with an equal second key, and so on."""
 
     def inside(gap: Gap, left: list[Any]) -> Iterator[tuple[int | None, int | None]]:
         olds, news = old[gap.old_start : gap.old_stop], new[gap.new_start : gap.new_stop]
@@ -241,7 +241,7 @@ def _texts(old: Part | None, new: Part | None) -> tuple[tuple[str, TextDiff], ..
 
 
 def _spelled(part: Part | None) -> dict[str, str]:
-    """The long texts of a part by what they are."""
+    """Return the long texts of a part by kind."""
     texts: dict[str, str] = {}
     match part:
         case Text():
@@ -260,8 +260,7 @@ def _spelled(part: Part | None) -> dict[str, str]:
 
 
 def _facts(old: Part | None, new: Part | None) -> tuple[str, ...]:
-    """Describe files and images before and after, since they have no lines to compare. Empty for other parts and if
-    nothing changed."""
+    """Return sentences about changed files and images, which have no lines to compare; none for other or unchanged parts."""
 
     def files(part: Part | None) -> list[str]:
         media = part.media if isinstance(part, ToolResult) else (part,)
@@ -281,7 +280,7 @@ def _fact(part: Image | Binary) -> str:
 
 
 def compare_texts(old: str, new: str, *, json: bool) -> TextDiff:
-    """Two texts in lines; with `json` both are written out first, if they are objects or lists that then differ."""
+    """Compare two texts line by line. With `json`, objects and lists are formatted first, if they then still differ."""
     if json:
         a, b = written_out(old), written_out(new)
         if (a or not old) and (b or not new) and a != b:
@@ -290,7 +289,7 @@ def compare_texts(old: str, new: str, *, json: bool) -> TextDiff:
 
 
 def written_out(text: str) -> str:
-    """Return JSON formatted in lines; empty for anything but an object or list, or if it would lose something."""
+    """Return JSON formatted in lines; "" if the text is not an object or list, or formatting would lose something."""
     if text.lstrip()[:1] not in ("{", "["):
         return ""
     try:

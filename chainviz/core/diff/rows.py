@@ -1,4 +1,4 @@
-"""The rows of a version, as pages show them: header messages and body pairs. A store may answer the same from its outline."""
+"""The rows of a version as pages show them: header messages and body pairs. The store implements the protocol from its outline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Row:
 
     @property
     def kind(self) -> str:
-        """What it can be compared with: another row of the same kind."""
+        """The kind of the row. Only rows of the same kind are compared."""
         return "pair" if self.is_pair else self.shapes[0].role
 
     @property
@@ -66,13 +66,13 @@ class Measure(NamedTuple):
 
 
 class Rows(Protocol):
-    """The rows of one version. Answers must not need the whole version if it is long."""
+    """The rows of one version. No method may read a long version as a whole."""
 
     def __len__(self) -> int:
-        """Number of messages."""
+        """Return the number of messages."""
 
     def starts(self, start: int, stop: int) -> Sequence[int]:
-        """First messages of the rows among the messages `start:stop`."""
+        """Return the index of the first message of each row in `start:stop`."""
 
     def span(self, message: int) -> tuple[int, int]:
         """Return start and stop of the row that contains this message."""
@@ -88,7 +88,7 @@ class Rows(Protocol):
 
 
 class ShapeRows:
-    """Rows over a list of messages or shapes that is at hand."""
+    """The rows of a list of messages or shapes in memory."""
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self._shapes = shapes
@@ -99,7 +99,7 @@ class ShapeRows:
         self._find_rows()
 
     def _find_rows(self) -> None:
-        """The rule of `parse`, in one pass that keeps numbers only."""
+        """Find the start of each row by the rules of `parse`, in one pass that stores only numbers."""
         section = pair = header = pairs = total = 0
         for i, shape in enumerate(self._shapes):
             role = shape.role

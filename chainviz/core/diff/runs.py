@@ -1,5 +1,5 @@
-"""Compare two runs of one task: aligned by what they ask, call and say, because their call ids have nothing in common, with
-the facts of each run and how it ended."""
+"""Compare two runs of one task by their requests, calls and texts, because their call ids are unrelated, and list the facts and the
+outcome of each run."""
 
 from __future__ import annotations
 
@@ -24,18 +24,16 @@ from chainviz.core.usage.recorded import TokenUsage
 from chainviz.core.usage.times import duration_text
 
 READ_TOGETHER = 500
-"""Messages that are read at once."""
+"""The number of messages read at once."""
 ONLY_IDS = "Both make the same calls and say the same; only the ids of the calls differ."
 
 
 def are_runs(one: Chain, other: Chain) -> bool:
-    """Return True if the call ids do not show which calls of two chains are the same; else they are two states of one
-    chain.
-    That is so if fewer than half of the calls of the shorter chain are calls of the other too, by id and tool: in
-    tau-bench's
-    recorded runs some ids occur in other runs, for other tools. And if both make the same call under two ids that each
-    of
-    them has: counted ids, such as call_1, occur in every run.
+    """Return True if two chains are separate runs, so that equal call ids do not mean equal calls. False for two states of one chain.
+
+    They are runs if fewer than half of the calls of the shorter chain are in the other one, by id and tool; in tau-bench's recorded
+    runs, some ids occur in other runs for other tools. They are also runs if the same call has different ids in both and both chains
+    contain these ids: counted ids, such as call_1, occur in every run.
     """
     calls, others = ({(call.id, call.name) for shape in chain.shapes() for call in shape.calls} for chain in (one, other))
     if not calls or not others:
@@ -44,7 +42,7 @@ def are_runs(one: Chain, other: Chain) -> bool:
 
 
 def _ids_differ(one: Chain, other: Chain) -> bool:
-    """Whether a call of one is a call of the other under another id, and both ids occur on both sides."""
+    """Return True if the same call has different ids in two chains, and both chains contain both ids."""
     calls, others = _calls(one), _calls(other)
     shared = {id for id, _ in calls} & {id for id, _ in others}
     left, right = ({said for id, said in alone if id in shared} for alone in (calls - others, others - calls))
@@ -65,14 +63,14 @@ def _calls(chain: Chain) -> Counter[tuple[str, int]]:
 def diff_runs(
     one: Chain, other: Chain, *, rows: Callable[[Chain], Rows] = lambda chain: ShapeRows(chain.shapes())
 ) -> ChainDiff:
-    """Neighbouring pairs of one side alone are one group."""
+    """Compare two runs. Consecutive pairs that only one run has form one group."""
     diff = diff_chains(one, other, rows=rows, keys=content_keys, rules=RUN_RULES)
     notes = diff.notes if diff.changes else (ONLY_IDS,)
     return replace(diff, groups=GroupTable.of(_joined(diff.groups)), notes=notes, ids_matter=False)
 
 
 def content_keys(chain: Chain, start: int, stop: int) -> list[Hashable]:
-    """Return a key for each message: equal if texts and calls are the same, whatever the ids of the calls."""
+    """Return a key for each message. Keys are equal if the texts and calls are equal, regardless of call ids."""
     keys: list[Hashable] = []
     for first in range(start, stop, READ_TOGETHER):
         keys += [_key(message) for message in chain.slice(first, min(first + READ_TOGETHER, stop))]
@@ -110,14 +108,14 @@ def _union(sides: list[Side]) -> Side:
 
 
 LOOKED_AT = 200
-"""Messages, from the end of a chain, that are looked at together."""
+"""The number of messages searched at once, from the end of a chain."""
 MOST = 200
-"""Characters of its first line."""
+"""The most characters of an outcome's line."""
 
 
 class Outcome(NamedTuple):
     message: int
-    """Its place in the chain."""
+    """The index of the message in the chain."""
     line: str
 
 
@@ -128,22 +126,22 @@ class RunFacts:
     size: int
     problems: int
     usage: TokenUsage | None = None
-    """None where the transcript records no tokens."""
+    """The recorded token usage; None if the transcript records none."""
     model: str = ""
     cost: Decimal | None = None
     seconds: float = 0
-    """From its first recorded time to its last; 0 where none are recorded."""
+    """Seconds from the first recorded time to the last; 0 if no times are recorded."""
     tools: Mapping[str, int] = field(default_factory=dict)
-    """Calls of each tool."""
+    """The number of calls of each tool."""
     tool_errors: int = 0
-    """Results that say they are errors."""
+    """The number of results marked as errors."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """Of every provider, by its label: `accepted`, `4 errors` or `not fully checked`."""
+    """The verdict of each provider, by the provider's label: `accepted`, `4 errors` or `not fully checked`."""
     labels: tuple[str, ...] = ()
-    """What people said of the whole chain: tags, ratings, pass or fail."""
+    """Labels that people gave the whole chain: tags, ratings, pass or fail."""
     outcome: Outcome | None = None
     recorded_outcome: Mapping[str, str] = field(default_factory=dict)
-    """What the transcript records of how it ended, such as a reward, by name."""
+    """Values that the transcript records about the outcome, such as a reward, by name."""
 
 
 class FactRow(NamedTuple):
@@ -157,7 +155,7 @@ class FactRow(NamedTuple):
 
 
 def fact_rows(one: RunFacts, other: RunFacts) -> Iterator[FactRow]:
-    """Every fact with its words for both; verdicts only of the providers that judge the two differently."""
+    """Yield each fact of both runs in words. Verdicts are listed only for providers whose verdicts differ."""
     both = (one, other)
     for name, attribute in (("Messages", "messages"), ("Pairs", "pairs"), ("Bytes", "size"), ("Problems", "problems")):
         yield FactRow(name, *(f"{getattr(each, attribute):,}" for each in both))
@@ -178,7 +176,7 @@ def fact_rows(one: RunFacts, other: RunFacts) -> Iterator[FactRow]:
 
 
 def outcome_rows(one: RunFacts, other: RunFacts) -> list[FactRow]:
-    """What either records of how it ended."""
+    """Return the recorded outcome of both runs in rows."""
     names = {**one.recorded_outcome, **other.recorded_outcome}
     return [FactRow(name, *(each.recorded_outcome.get(name, "not recorded") for each in (one, other))) for name in names]
 
@@ -189,15 +187,14 @@ def _accepting(verdicts: Mapping[str, str]) -> str:
 
 
 def tool_rows(one: RunFacts, other: RunFacts) -> Iterator[tuple[str, int, int]]:
-    """(tool, calls in one, calls in the other), the most called first."""
+    """Yield (tool, calls in one, calls in the other), the most called tool first."""
     names = {**one.tools, **other.tools}
     for name in sorted(names, key=lambda each: (-one.tools.get(each, 0) - other.tools.get(each, 0), each)):
         yield name or "no name", one.tools.get(name, 0), other.tools.get(name, 0)
 
 
 def outcome_of(chain: Chain) -> Outcome | None:
-    """Return the first line of the last AI message with a text; None if there is none. Only bodies of AI messages with
-    a text are read, one after the other."""
+    """Return the first line of the last AI message with a text; None if there is none. Reads only bodies of AI messages with text."""
     for stop in range(len(chain), 0, -LOOKED_AT):
         start = max(0, stop - LOOKED_AT)
         for place, shape in reversed(list(enumerate(chain.shapes_in(start, stop), start))):
@@ -214,9 +211,9 @@ def _first_line(message: Message) -> str:
     return line if len(line) <= MOST else f"{line[: MOST - 1]}…"
 
 
-# How a run ended, as recorded beside its messages: tau-bench and tau2 record a reward, tau2 also why the run ended,
-# SWE-agent and mini-SWE-agent an exit status and a submission, Inspect scores, OpenHands whether the run succeeded or
-# was correct, and Claude Code a last line of its stream.
+# Some transcripts record the outcome of a run beside its messages: tau-bench and tau2 a reward (tau2 also the reason why the run ended),
+# SWE-agent and mini-SWE-agent an exit status and a submission, Inspect scores, OpenHands whether the run succeeded, and Claude Code
+# the last line of its stream.
 
 
 MOST_SCORES = 20
@@ -229,11 +226,11 @@ MEMBERS = (
     ("Success", ("success",)),
     ("Correct", ("correct",)),
 )
-"""What each is called, and where it lies in the object around the messages."""
+"""The name of each recorded value, and its keys in the object around the messages."""
 
 
 def recorded_outcome(context: DocumentContext) -> dict[str, str]:
-    """Returns its values by name, in words; {} where the transcript records none."""
+    """Return the recorded outcome by name, in words; {} if the transcript records none."""
     members = members_beside(context)
     scores = members.get("scores")
     names = list(scores)[:MOST_SCORES] if isinstance(scores, dict) else []
@@ -252,8 +249,7 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
 
 
 def _words(value: Any) -> str:
-    """Describe a value in one line: a text by its first line and length, a number or truth value as it is, and "" for
-    other values."""
+    """Return a value in one line: the first line and length of a text, or a number or boolean; "" for any other value."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

@@ -1,5 +1,4 @@
-"""Write a comparison of two chains as plain lines, for terminals and logs. Control characters of a transcript are shown
-as marks."""
+"""Write a comparison of two chains as plain lines for terminals and logs. Control characters are shown as marks."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ SIGNS = {
 
 
 def render(diff: ChainDiff, *, most_lines: int = 400) -> Iterator[str]:
-    """Yield a head, then the groups; a text has at most `most_lines` rows, and a count of the rest."""
+    """Yield a head, then the groups. Each text has at most `most_lines` rows and a count of the others."""
     before, after = diff.before, diff.after
     yield (
         f"{before.size:,} → {after.size:,} bytes, {before.messages:,} → {after.messages:,} messages, "

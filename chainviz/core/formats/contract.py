@@ -35,7 +35,7 @@ ANY: Container[str] = _Any()
 @dataclass(frozen=True, slots=True)
 class Accepts:
     """The parts that an API accepts from another provider's messages. Any other part becomes text, or is left out, when a message
-    moves into a format of the API (crossing.py)."""
+    moves into a format of the API (cross_provider.py)."""
 
     kinds: Container[str] = frozenset()
     """Kinds of opaque parts that the API defines. Only messages of another format of the same API have them."""

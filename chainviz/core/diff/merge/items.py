@@ -1,5 +1,5 @@
-"""Three-way merge item by item: of the parts of a message, or of the messages of a row. What one side added, removed or changed
-stays beside the other items that the other side changed; only the same item, or the same gap, is in conflict."""
+"""Three-way merge item by item, for the parts of a message or the messages of a row. Changes of different items are all kept; only
+changes of the same item, or in the same gap, conflict."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ SIDES = CHOICES[:2]
 @dataclass(frozen=True, slots=True)
 class Merged(Generic[Value]):
     mine: Value
-    """The changes of both sides, mine where both changed the same."""
+    """The changes of both sides, with mine in each conflict."""
     theirs: Value
+    """The changes of both sides, with theirs in each conflict."""
     both: Value | None
-    """None where both cannot be kept."""
+    """The changes of both sides, with both in each conflict; None if both cannot be kept."""
     has_conflicts: bool
-    """Both sides changed the same; else `mine`, `theirs` and `both` are one."""
+    """Both sides changed the same item. Without conflicts, `mine`, `theirs` and `both` are equal."""
 
     @property
     def choices(self) -> tuple[Choice, ...]:
         return SIDES if self.both is None else CHOICES
 
     def chosen(self, choice: Choice) -> Value:
-        """Raises ValueError where both cannot be kept."""
+        """Return the value for a choice. Raises ValueError if both cannot be kept."""
         found = {"mine": self.mine, "theirs": self.theirs, "both": self.both}[choice]
         if found is None:
             raise ValueError("both is not offered for this conflict")
@@ -44,18 +45,18 @@ def settled(value: Value) -> Merged[Value]:
 
 Item = TypeVar("Item")
 Join = Callable[[Item, Item, Item], Merged[tuple[Item, ...]] | None]
-"""What becomes of an item that both sides changed; None where only one of them can be kept."""
+"""Merges an item that both sides changed, given as base, mine and theirs. Returns None if only one version can be kept."""
 
 
 class Keys(NamedTuple):
     """The keys by which items are paired, the strictest first."""
 
     content: Hashable
-    """Equal content, equal items."""
+    """Equal if the items are equal."""
     identity: Hashable
-    """Equal where one is the other's changed form for certain, such as calls with the same id."""
+    """Equal if one item is certainly a changed version of the other, such as calls with the same id."""
     kind: Hashable
-    """Equal where one may be the other's changed form."""
+    """Equal if one item may be a changed version of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Entry(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class _Slot(Generic[Item]):
-    """What a side made of one item of the base, and of the gap before it."""
+    """One side's version of an item of the base, and the items that it added before that item."""
 
     added: tuple[Entry[Item], ...] = ()
     kept: Entry[Item] | None = None
@@ -94,7 +95,7 @@ def _flat(tuples: Iterable[tuple[Item, ...]]) -> tuple[Item, ...]:
 
 
 def _slots(base: Sequence[Entry[Item]], made: Sequence[Entry[Item]]) -> list[_Slot[Item]]:
-    """One for each item of the base, and one for its end."""
+    """Return a slot for each item of the base, and one for its end."""
     old_places = {new: old for old, new in paired([each.keys for each in base], [each.keys for each in made]).items()}
     slots: list[_Slot[Item]] = [_Slot()] * (len(base) + 1)
     added: list[Entry[Item]] = []
@@ -126,11 +127,12 @@ def _merged_item(
     return joined or Merged(own, other, None, has_conflicts=True)
 
 
-# which item of a side is which item of the base
+# pairing the items of a side with those of the base
 
 
 def paired(base: Sequence[Keys], side: Sequence[Keys]) -> Mapping[int, int]:
-    """Places in `side` of the base's items, rising: of equal ones, then of those with the same identity, then of the same kind."""
+    """Return the index in `side` of each base item, in increasing order: equal items, then those with equal identity, then of one
+    kind."""
     found: dict[int, int] = {}
     gaps = [Gap(0, len(base), 0, len(side))]
     for name in ("content", "identity"):
@@ -142,7 +144,7 @@ def paired(base: Sequence[Keys], side: Sequence[Keys]) -> Mapping[int, int]:
 
 
 def _pair_in(gap: Gap, base: Sequence[Keys], side: Sequence[Keys], name: str, found: dict[int, int]) -> list[Gap]:
-    """Adds the pairs inside of a gap to `found`. Returns the gaps between them."""
+    """Add the pairs inside a gap to `found`. Return the gaps between them."""
     old = [getattr(each, name) for each in base[gap.old_start : gap.old_stop]]
     new = [getattr(each, name) for each in side[gap.new_start : gap.new_stop]]
     left = []

@@ -1,5 +1,5 @@
-"""Three-way merge of texts: word by word, and JSON value by value, also where a side added or removed members. Spelling stays.
-Where both sides changed one value, the whole text is a conflict."""
+"""Three-way merge of texts: plain text word by word, JSON value by value, including added and removed members. Spelling is kept. If
+both sides changed one value, the whole text is in conflict."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _merged(old: str, mine: str, theirs: str) -> Merged[str]:
 
 
 _WORD = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|\w+|\s+|[^\w\s]", re.DOTALL)
-"""An escape of a JSON string is one word, so that it is not torn apart."""
+"""Words of a text. An escape of a JSON string is one word, so that a merge never splits it."""
 MOST_CHARACTERS = 1_000_000
 
 
@@ -43,7 +43,7 @@ class _Edit(NamedTuple):
     start: int
     stop: int
     words: tuple[str, ...]
-    """What comes in place of words `start : stop` of the base."""
+    """The words that replace words `start : stop` of the base."""
 
 
 def merge_words(base: str, mine: str, theirs: str) -> str | None:
@@ -71,8 +71,8 @@ def _edits(words: list[str], side: str) -> Iterator[_Edit]:
 
 
 def merge_json(base: str, mine: str, theirs: str) -> str | None:
-    """Returns JSON text with the changes of both sides; None where both changed the same value, or removed and changed it.
-    Texts are valid JSON."""
+    """Return JSON text with the changes of both sides; None if both changed the same value, or one removed it and the other changed it.
+    All texts must be valid JSON."""
     try:
         return _merge_value(base.strip(), mine.strip(), theirs.strip())
     except RecursionError:
@@ -91,8 +91,8 @@ def _merge_value(base: str, mine: str, theirs: str) -> str | None:
 
 
 def _merged_items(base: Array, mine: Array, theirs: Array) -> str | None:
-    """Merge lists item by item. An item that both changed is a conflict even if they changed different members: one
-    side may have moved items."""
+    """Merge lists item by item. An item that both sides changed is a conflict, even for different members, because a side may have moved
+    items."""
     if not len(base) == len(mine) == len(theirs):
         return None
     for place in range(len(base)):
@@ -105,7 +105,7 @@ def _merged_items(base: Array, mine: Array, theirs: Array) -> str | None:
 
 
 def _merged_members(base: Object, mine: Object, theirs: Object) -> str | None:
-    """Makes the changes of theirs in mine."""
+    """Write the changes of theirs into mine."""
     if any(len(set(each.keys)) < len(each.keys) for each in (base, mine, theirs)):
         return None
     before = ""

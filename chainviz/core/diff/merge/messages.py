@@ -1,5 +1,5 @@
-"""Three-way merge of one message: in its source where both sides kept its parts in place, else part by part. Changes of different
-parts are all kept; where both sides changed the same part, one of them is chosen, or both where that can be written."""
+"""Three-way merge of one message: in its source if both sides kept its parts in place, otherwise part by part. Changes of different
+parts are all kept. If both sides changed the same part, one version is chosen, or both if the format can store both."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from chainviz.core.formats.contract import Format, Style
 def merge_messages(
     base: Message, mine: Message, theirs: Message, format: Format, *, may_repeat: bool = False
 ) -> Merged[Message] | None:
-    """Returns what becomes of a message that both sides changed; None where only the whole of either side can be kept.
+    """Merge a message that both sides changed. Returns None if only one side's whole message can be kept.
 
-    may_repeat: a text or image that both changed may be there twice, mine and then theirs.
+    With `may_repeat`, a text or image that both sides changed may be kept twice, mine before theirs.
     """
     if len({each.role for each in (base, mine, theirs)}) > 1:
         return None
@@ -41,8 +41,8 @@ def merge_messages(
 
 
 def _of_one_value(source: Merged[Message], parts: tuple[Part, ...]) -> Merged[Message] | None:
-    """Merge a source in which both sides changed one value, though no part: a field that no part shows, or a string
-    into which several parts are written. Return None if neither the source nor its join has these parts."""
+    """Merge a source in which both sides changed one value but not one part: a field that no part shows, or a string that contains
+    several parts. Return None if neither the source nor its join has these parts."""
     if source.mine.parts == source.theirs.parts == parts:
         return source
     return settled(source.both) if source.both is not None and source.both.parts == parts else None
@@ -90,8 +90,7 @@ def _in_source(sides: _Sides) -> Merged[Message] | None:
 
 
 def _stays_in_place(base: Sequence[Part], side: Sequence[Part]) -> bool:
-    """Return True if every part is in its old place: a list with one item less and one more looks like one whose items
-    changed."""
+    """Return True if every part is in its old place. Otherwise a removed and an added item could be mistaken for a changed one."""
     return len(base) == len(side) and all(old == new for old, new in match_parts(base, side).items())
 
 
@@ -109,8 +108,8 @@ def _with_texts(sides: _Sides, texts: Sequence[str]) -> Message:
 
 
 def _by_parts(sides: _Sides, choice: Choice) -> Message | None:
-    """Writes the changes of one side into the source of the other one. None where neither takes them: a side changed more than its
-    parts, such as a field that no part shows, or the format cannot hold them."""
+    """Write the changed parts of one side into the source of the other. Return None if neither source can take them: a side changed
+    more than its parts, such as a field that no part shows, or the format has no place for them."""
     if not sides.format.writes:
         return None
     return _into(sides, choice, sides.mine) or _into(sides, choice, sides.theirs)
@@ -132,7 +131,7 @@ def _into(sides: _Sides, choice: Choice, host: Message) -> Message | None:
 
 
 def _changes_parts_only(base: Message, side: Message, format: Format) -> bool:
-    """Whether writing the parts of `side` into the base makes the source of `side`."""
+    """Return True if writing the parts of `side` into the base gives the source of `side`."""
     origins = {i: part.origin for i, part in enumerate(base.parts)}
     written = _written(base, _with_origins(base, side, origins), format)
     return [(each.text, each.blocks) for each in written] == [(each.text, each.blocks) for each in side.source]
@@ -144,7 +143,7 @@ def _written(message: Message, parts: Sequence[Part], format: Format) -> tuple[F
 
 
 def _with_origins(base: Message, side: Message, origins: dict[int, int]) -> tuple[Part, ...]:
-    """The parts of a side, each with the origin that `origins` has for the part of the base it was, by its place."""
+    """Return the parts of a side, each with the origin from `origins` of its base part."""
     was = {new: old for old, new in match_parts(base.parts, side.parts).items()}
     return tuple(replace(part, origin=origins.get(was.get(i, -1), -1)) for i, part in enumerate(side.parts))
 
@@ -156,7 +155,7 @@ def _repeats_ids(parts: Sequence[Part]) -> bool:
 
 
 _WORDED = ("text", "content", "arguments")
-"""Fields whose words merge; of any other field only one side may change the value."""
+"""Fields that are merged word by word. Only one side may change any other field."""
 _REPEATABLE = (Text, Image, Binary)
 
 
@@ -165,7 +164,7 @@ def part_entries(parts: Iterable[Part]) -> list[Entry[Part]]:
 
 
 def match_parts(base: Sequence[Part], side: Sequence[Part]) -> Mapping[int, int]:
-    """Places in `side` of the base's parts, rising."""
+    """Return the index in `side` of each base part, in increasing order."""
     return paired([each.keys for each in part_entries(base)], [each.keys for each in part_entries(side)])
 
 
@@ -206,7 +205,7 @@ def _joined(base: Part, mine: Part, theirs: Part) -> Part | None:
 
 
 def _joined_text(*sides: str) -> str | None:
-    """JSON stays JSON: its members merge, else words."""
+    """Merge texts: JSON by members, so that it stays valid, and any other text by words."""
     if not all(isinstance(each, str) for each in sides):
         return None
     are_json = all(each.lstrip()[:1] in ("{", "[") and is_json(each) for each in sides)

@@ -1,4 +1,4 @@
-"""Keeps the changes of two sides of one base: item by item, carried over to the other side, or one behind the other."""
+"""Keep the changes of both sides of a conflict: item by item, by repeating one side's changes in the other, or one after the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 class Keyed(Generic[Item]):
     items: tuple[Item, ...]
     keys: tuple[Hashable, ...]
-    """Equal keys, equal items."""
+    """Keys of the items. Items with equal keys are equal."""
 
     def replaced(self, start: int, stop: int, put: Keyed[Item]) -> Keyed[Item]:
         items, keys = self.items, self.keys
@@ -26,7 +26,7 @@ class Keyed(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class Contents(Generic[Item]):
-    """A stretch of the base, and what either side made of it."""
+    """A range of the base, and the version of it on each side."""
 
     base: Keyed[Item]
     mine: Keyed[Item]
@@ -38,7 +38,7 @@ class Contents(Generic[Item]):
 
 
 class _Spot(NamedTuple):
-    """A place in what a side made of a stretch."""
+    """A position in one side's version of a range."""
 
     stretch: int
     place: int
@@ -46,26 +46,26 @@ class _Spot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Resolution(Generic[Item]):
-    """What each choice makes of the stretches of a conflict."""
+    """The ranges of a conflict after each choice."""
 
     merged: Merged[tuple[tuple[Item, ...], ...]]
     is_joined: bool = True
-    """With both, the changes of one side were carried over to the other; else the stretch is there twice: mine, then theirs."""
+    """For the choice both: True if one side's changes were repeated in the other; False if the range is there twice, mine first."""
 
 
 class Joining(Protocol[Item]):
-    """What is known about items that both sides changed."""
+    """How to merge items that both sides changed."""
 
     def merged(self, stretch: Contents[Item]) -> Merged[tuple[Item, ...]] | None:
-        """The stretch merged item by item; None where only the whole of either side can be kept."""
+        """Merge a range item by item. Returns None if only one side's whole range can be kept."""
 
     def may_repeat(self, mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
-        """Return whether both may be kept, though each contains what the other removed."""
+        """Return True if both versions may be kept, although each contains items that the other removed."""
 
 
 def resolve(stretches: Sequence[Contents[Item]], joining: Joining[Item]) -> Resolution[Item]:
-    """Keep both sides: item by item, or with the changes of one made in the other if it still has everything they
-    replace, or one behind the other."""
+    """Keep both sides item by item; or repeat one side's changes in the other, if that still has all items they replace; or put one
+    version after the other."""
     mine, theirs = (tuple(getattr(each, side).items for each in stretches) for side in ("mine", "theirs"))
     merged = joining.merged(stretches[0]) if len(stretches) == 1 else None
     if merged is not None:
@@ -80,8 +80,8 @@ def resolve(stretches: Sequence[Contents[Item]], joining: Joining[Item]) -> Reso
 
 
 def _carried_over(stretches: Sequence[Contents[Item]]) -> tuple[tuple[Item, ...], ...] | None:
-    """Make the changes of one side in the other. Return None if a side no longer contains what the other one changed,
-    or if the result would equal one of the sides."""
+    """Repeat the changes of one side in the other. Return None if a side no longer contains what the other changed, or the result equals
+    one of the sides."""
     base, mine, theirs = ([getattr(each, side) for each in stretches] for side in ("base", "mine", "theirs"))
     found = _onto(base, mine, theirs) or _onto(base, theirs, mine)
     if found is None or any([each.keys for each in found] == [each.keys for each in side] for side in (mine, theirs)):
@@ -100,7 +100,7 @@ def _beside(stretch: Contents[Item], joining: Joining[Item]) -> tuple[Item, ...]
 def _onto(
     base: Sequence[Keyed[Item]], host: Sequence[Keyed[Item]], guest: Sequence[Keyed[Item]]
 ) -> list[Keyed[Item]] | None:
-    """Make the changes of `guest` in `host`. Return None if the host no longer contains what they replace or are next to."""
+    """Repeat the changes of `guest` in `host`. Return None if the host no longer contains the items that they replace or adjoin."""
     spots = _spots(base, host)
     edits: list[tuple[_Spot, int, Keyed[Item]]] = []
     for i, (before, after) in enumerate(zip(base, guest, strict=True)):
@@ -122,7 +122,7 @@ def _gaps(before: Keyed[Item], after: Keyed[Item]) -> Iterator[Gap]:
 
 
 def _spots(base: Sequence[Keyed[Item]], host: Sequence[Keyed[Item]]) -> dict[_Spot, _Spot]:
-    """Map each item of the base to its position in the host, whether it stayed or moved."""
+    """Return the position in the host of each base item, even if the item moved."""
     found: dict[_Spot, _Spot] = {}
     free: dict[Hashable, list[_Spot]] = defaultdict(list)
     missing: list[tuple[Hashable, _Spot]] = []
@@ -141,8 +141,7 @@ def _spots(base: Sequence[Keyed[Item]], host: Sequence[Keyed[Item]]) -> dict[_Sp
 
 
 def _spot(spots: dict[_Spot, _Spot], stretch: int, gap: Gap) -> _Spot | None:
-    """Return the position in the host at which a gap of the guest begins, or None if the items there no longer follow
-    one another."""
+    """Return the position in the host at which a gap of the guest begins; None if the items there are no longer consecutive."""
     if gap.old_start == gap.old_stop:
         after, before = spots.get(_Spot(stretch, gap.old_start)), spots.get(_Spot(stretch, gap.old_start - 1))
         return after or (before and _Spot(before.stretch, before.place + 1))

@@ -1,6 +1,7 @@
-"""Three-way merge: what two sides changed of one base becomes one list. Where both changed the same row, somebody chooses.
+"""Three-way merge of lists: combine the changes of two sides of a base. If both changed the same row, a person chooses.
 
-Knows no messages: items are compared by keys, and the base says where its rows begin and end. Places are those of the base.
+Items are compared by keys, and the base says where its rows begin and end; the module knows nothing of messages. Indexes are those
+of the base.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Change(Generic[Item]):
 
 
 class Base(Joining[Item], Protocol[Item]):
-    """What both sides changed."""
+    """The list that both sides changed."""
 
     def __len__(self) -> int: ...
 
@@ -42,12 +43,12 @@ class Base(Joining[Item], Protocol[Item]):
         """Return for each item whether it belongs to the row of the item before it."""
 
     def keys(self, items: Sequence[Item]) -> Sequence[Hashable]:
-        """Equal keys, equal items."""
+        """Return a key for each item. Items with equal keys are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Region(Generic[Item]):
-    """Rows `start : stop` of the base, or the gap before `start`, with all that either side changes there."""
+    """Rows `start : stop` of the base, or the gap before `start`, with the changes of both sides there."""
 
     start: int
     stop: int
@@ -60,18 +61,18 @@ class Region(Generic[Item]):
 
     @property
     def may_move(self) -> bool:
-        """Whether rows may have left it or come to it: items were not just replaced one for one."""
+        """Whether rows may have moved into or out of the region: its items were not just replaced one for one."""
         return any(each.removed != len(each.items) for each in (*self.mine, *self.theirs))
 
 
 @dataclass(frozen=True)
 class Conflict(Generic[Item]):
-    """Rows that both sides changed. Of moved rows the place they left and the one they came to are chosen together."""
+    """Rows that both sides changed. The old and the new place of moved rows form one conflict."""
 
     places: tuple[int, ...]
-    """Of its regions, in the merge."""
+    """The indexes of its regions in the merge."""
     contents: tuple[Contents[Item], ...] = ()
-    """Of its regions; none where one side is chosen as a whole."""
+    """The contents of its regions; none if one side is chosen as a whole."""
     joining: Joining[Item] | None = None
 
     @cached_property
@@ -81,12 +82,12 @@ class Conflict(Generic[Item]):
 
     @property
     def is_settled(self) -> bool:
-        """The sides changed different items, or parts of them, so there is nothing to choose."""
+        """Whether the sides changed different items, or different parts of them, so that there is nothing to choose."""
         return self.resolution is not None and not self.resolution.merged.has_conflicts
 
     @property
     def keeps_other_parts(self) -> bool:
-        """Whether choosing one side keeps what the other changed in other parts of the row."""
+        """Whether the choice of one side keeps the other side's changes in other parts of the row."""
         if self.resolution is None:
             return False
         merged = self.resolution.merged
@@ -105,7 +106,7 @@ class Conflict(Generic[Item]):
 class Merge(Generic[Item]):
     regions: tuple[Region[Item], ...]
     shared: tuple[Conflict[Item], ...] = ()
-    """Rows that both sides changed, not in the same way."""
+    """Rows that both sides changed in different ways."""
 
     @cached_property
     def conflicts(self) -> tuple[Conflict[Item], ...]:
@@ -113,7 +114,7 @@ class Merge(Generic[Item]):
         return tuple(each for each in self.shared if not each.is_settled)
 
     def changes(self, choices: Sequence[Choice]) -> list[Change[Item]]:
-        """Returns what becomes of the base; `choices`: one a conflict. Raises ValueError where one of them is not offered."""
+        """Return the merged changes. `choices` has one choice for each conflict. Raises ValueError for a choice that is not offered."""
         settled = [(each, CHOICES[-1]) for each in self.shared if each.is_settled]
         found: dict[int, tuple[Change[Item], ...]] = {}
         for conflict, choice in (*settled, *zip(self.conflicts, choices, strict=True)):
@@ -135,12 +136,12 @@ class Merge(Generic[Item]):
             yield (Change(region.start, region.stop - region.start, items),)
 
     def _with(self, found: Mapping[int, tuple[Change[Item], ...]]) -> list[Change[Item]]:
-        # what both sides changed in the same way is in no conflict
+        # equal changes of both sides do not conflict
         return [change for i, each in enumerate(self.regions) for change in found.get(i, each.theirs or each.mine)]
 
 
 def merge(base: Base[Item], mine: Iterable[Change[Item]], theirs: Iterable[Change[Item]]) -> Merge[Item]:
-    """Items are looked at only where both sides changed the same rows, and where rows may have been moved."""
+    """Merge the changes of both sides. Reads items only if both sides changed the same rows, or rows may have moved."""
     regions = list(_regions(base, mine, theirs))
     shared = [each for each in regions if each.is_shared]
     if not shared:
@@ -186,7 +187,7 @@ def _by_rows(base: Base[Item], change: Change[Item]) -> Iterator[Change[Item]]:
 
 
 def _regions(base: Base[Item], mine: Iterable[Change[Item]], theirs: Iterable[Change[Item]]) -> Iterator[Region[Item]]:
-    """Yields the changes of both sides, those together that touch the same rows."""
+    """Yield the regions that the sides changed. Changes that touch the same rows are in one region."""
     extents = [(*_extent(base, each), True, each) for each in mine]
     extents += [(*_extent(base, each), False, each) for each in theirs]
     extents.sort(key=lambda each: each[:2])
@@ -208,7 +209,7 @@ def _region(low: int, high: int, held: list[tuple[bool, Change[Item]]]) -> Regio
 
 
 def _extent(base: Base[Item], change: Change[Item]) -> tuple[int, int]:
-    """Return the range that a change touches, counted in halves: the gap before item n is 2n, the item itself 2n + 1."""
+    """Return the range that a change touches, in half steps: the gap before item n is 2n, the item itself 2n + 1."""
     start, stop = change.start, change.start + change.removed
     if change.removed:
         return 2 * base.span(start)[0] + 1, 2 * base.span(stop - 1)[1] - 1
@@ -233,7 +234,7 @@ def _contents(base: Base[Item], regions: Mapping[int, Region[Item]]) -> dict[int
 
 
 def _changed(items: Sequence[Item], start: int, changes: Iterable[Change[Item]]) -> Iterator[Item]:
-    """Yields what the changes make of the items, the first of which is at `start`."""
+    """Yield the items after the changes. The first item is at `start`."""
     place = 0
     for change in changes:
         yield from items[place : change.start - start]
@@ -243,7 +244,7 @@ def _changed(items: Sequence[Item], start: int, changes: Iterable[Change[Item]])
 
 
 def _together(disputed: Sequence[int], contents: Mapping[int, Contents[Item]]) -> Iterator[tuple[int, ...]]:
-    """Yields the disputed regions, each with those that a side moved rows to or from."""
+    """Yield the disputed regions, each with the regions that a side moved rows to or from."""
     moves = _moves(contents) if disputed else {}
     seen: set[int] = set()
     for first in disputed:
@@ -259,7 +260,7 @@ def _together(disputed: Sequence[int], contents: Mapping[int, Contents[Item]]) -
 
 
 def _moves(contents: Mapping[int, Contents[Item]]) -> dict[int, set[int]]:
-    """Return for each region those that now have its former items, and those that had its present items before."""
+    """Return, for each region, the regions to which its items moved and from which its new items came."""
     linked: dict[int, set[int]] = defaultdict(set)
     for side in SIDES:
         came: dict[Hashable, int] = {}
