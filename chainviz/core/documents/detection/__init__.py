@@ -1,5 +1,5 @@
 """Find the message lists of a file.
 
-`recognition` asks the formats what a message is and keeps a sample for them, `find_lists` and `json_lines` search (also
-broken files), `sequences` joins lists that make up one chain, and `detect` is the entry point.
+`detect` is the entry point. `recognition` asks the formats what a message is and takes samples for them; `find_lists` and
+`json_lines` search a file, even a broken one; and `sequences` joins the lists of one chain.
 """

@@ -36,9 +36,9 @@ from chainviz.core.documents.units import FoundList, Pointer, Sample, Span
 from chainviz.core.errors import DocumentError
 
 MANY = 100
-"""Lists beyond these are sampled shortly."""
+"""The number of lists with a full sample. Later lists have a short one."""
 MOST_TOLD = 20
-"""Warnings about a file that are listed one by one."""
+"""The most warnings about a file that are listed one by one."""
 _NOTHING = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[(\s*)\]\s*")
 LARGEST_EMPTY = 1 << 16
 
@@ -51,9 +51,8 @@ class Survey:
 
 
 def survey(source: Source, recognition: Recognition, *, salvage: bool = False) -> Survey:
-    """Find the message lists. Raises DocumentError if there is no JSON, or nothing that looks like a message.
-    With `salvage` a document that is cut off is read up to its end.
-    """
+    """Find the message lists of a file. Raises DocumentError if the file is not JSON or contains nothing like a message. With `salvage`,
+    a truncated document is read up to its end."""
     window = Window(source, 0, source.size)
     start = 1 if window.text.startswith("\ufeff") else 0
     begin = window.offset(skip_space(window, start))
@@ -82,21 +81,21 @@ def survey(source: Source, recognition: Recognition, *, salvage: bool = False) -
 
 
 def raw_list(source: Source) -> FoundList:
-    """The whole file as one text, for what cannot be understood."""
+    """Return the whole file as one raw text, for files in no known format."""
     return FoundList((), "", Span(0, source.size), 0, source.size, lines=True, raw=True)
 
 
 def empty_list(source: Source) -> FoundList | None:
-    """Return the empty list that a file consists of, or None. No message shows its format, so only a person who names
-    the format can mean it."""
+    """Return the list of a file that is only an empty list; None for any other file. It has no detectable format, so a person must name
+    one."""
     content = source.read(0, source.size) if source.size < LARGEST_EMPTY else b""
     found = _NOTHING.fullmatch(content)
     return FoundList((), "", Span(0, source.size), found.start(1), found.end(1)) if found else None
 
 
 def _describe(source: Source, places: list[Place], recognition: Recognition) -> list[FoundList]:
-    """The chains of a document with their samples and titles."""
-    # a sample alone in its archive is a document of its own too
+    """Return the chains of a document with their samples and titles."""
+    # the only sample of an archive is still a document inside a larger one
     whole = None if source.is_archive else Span(0, source.size)
     chains = _chains(source, places, recognition, whole, 0)
     if len(chains) == 1:
@@ -121,8 +120,8 @@ def _name(source: Source, pointer: Pointer) -> str:
 def _chains(
     source: Source, places: list[Place], recognition: Recognition, whole: Span | None, base: int
 ) -> list[FoundList]:
-    """The chains that the places make up. `whole` is the document of a chain that is alone in it, whose pointers begin at
-    step `base`; None where it is a document of others too."""
+    """Return the chains that the places form. If a chain is alone, `whole` is its document, and its pointers begin at step `base`; None
+    if the document may contain other chains."""
     nodes, others = trees(source, places, recognition.trees)
     counted = _counted(others, recognition.copies)
     groups = _without_answers(with_answers(with_choices(grouped(counted, recognition.sequences)))) if others else []
@@ -134,15 +133,15 @@ def _chains(
 
 
 def _counted(places: list[Place], copies: Sequence[Keys]) -> list[Place]:
-    """Return the places that contain a chain: of equal keys in one object the last counts, as for every JSON parser; a
-    copy and a list inside a string count only if there is no other."""
+    """Return the places that contain a chain. If keys repeat in an object, the last counts, as in every JSON parser. Copies, and lists
+    inside strings, count only if there is no other list."""
     last = {place.pointer: place for place in places}.values()
     first = [place for place in last if not any(_holds(place.keys, keys) for keys in copies)] or [*last]
     return [place for place in first if place.string is None] or first
 
 
 def _without_answers(groups: list[Group]) -> list[Group]:
-    """An answer beside a list that already ends with it is no chain of its own; the one a request got is."""
+    """Return the groups without answers that another list already contains. Such an answer is not a chain of its own."""
     lists = [group for group in groups if not all(place.single for place in group.places)]
     return [group for group in groups if group in lists or "response" in group.places[0].keys] if lists else groups
 
@@ -157,7 +156,7 @@ def _title(pointer: Pointer, inside: Pointer, sample: Sample) -> str:
 
 
 def _called(place: str, sample: Sample) -> str:
-    """`place`, and what the document calls the chain."""
+    """Return `place` with the name that the document gives the chain, if any."""
     names = (sample.beside.get(key) for key in _NAMES)
     name = next((str(name) for name in names if isinstance(name, str | int) and str(name).strip()), "")
     return f"{place} · {name[:60]}" if name else place
@@ -183,7 +182,7 @@ def _own_region(groups: list[Group], number: int) -> tuple[Span, Pointer]:
 
 
 def pointer_text(pointer: Pointer) -> str:
-    """`simulations[3].messages` for a person."""
+    """Return a pointer in words, such as `simulations[3].messages`."""
     text = ""
     for step in pointer:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -191,7 +190,7 @@ def pointer_text(pointer: Pointer) -> str:
 
 
 def _system_alone(source: Source, begin: int, end: int, recognition: Recognition) -> list[Place]:
-    """Return the system text of a request whose list of messages is empty."""
+    """Return the place of the system prompt in a request with an empty message list."""
     text = source.text(begin, min(end, begin + CHECKED))
     try:
         value = json_edit.parse(text)
@@ -206,12 +205,12 @@ def _system_alone(source: Source, begin: int, end: int, recognition: Recognition
 
 
 def _is_event_line(source: Source, begin: int, end: int, recognition: Recognition) -> bool:
-    """One object that no format takes for a document may still be a log of one event."""
+    """Return True for a single object that is a log of one event instead of a document."""
     return recognition.looks_like_message(source.text(begin, min(end, begin + SNIFF)), 0)
 
 
 def _survey_lines(source: Source, begin: int, recognition: Recognition) -> Survey:
-    """Messages on lines, or a whole chain on each line? Lines without either do not tell."""
+    """Find the chains of a JSON Lines file, which has one message or one whole chain on each line."""
     first = [line for line in islice(outline_lines(source, begin, recognition), 4 * PROBE_LINES) if isinstance(line, Line)]
     first = first[:PROBE_LINES]
     chains = sum(1 for line in first if any(not place.single or len(place.pointer) > 1 for place in line.places))

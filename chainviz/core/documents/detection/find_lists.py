@@ -1,4 +1,4 @@
-"""A walk over a JSON document that finds its message lists by their first messages, without keeping or decoding the rest."""
+"""Find the message lists of a JSON document by their first messages, without storing or decoding the other content."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ MAX_PLACES = 20_000
 SINGLES = 200_000
 
 _FIRST_OBJECT = re.compile(r'\s*(?:(?:null|true|false|-?[0-9][0-9.eE+-]*|"(?:[^"\\]++|\\.)*+")\s*,\s*){0,8}[\[{]', re.DOTALL)
-"""The way to the first object of a list, or to the first list: a message may be a pair of objects."""
+"""Values before the first object of a list, or before its first list, because a message may be a pair of objects."""
 _COMMA = re.compile(r"\s*,")
 FIRST = 3
-"""Objects of a list that are looked at."""
+"""The number of objects of a list that are checked for being messages."""
 _QUOTED = re.compile(r'"(?:\s|\\[nrt])*\[(?:\s|\\[nrt])*\{(?:\s|\\[nrt])*\\"')
-"""The beginning of a string that spells a list of objects."""
+"""The beginning of a string that contains a list of objects."""
 MAX_QUOTED = 1 << 26
-"""Characters of such a string that are held in memory; a longer one is not looked into."""
+"""The longest such string, in characters, that is searched."""
 _ATTRIBUTE = re.compile(r'\{\s*"key"\s*:\s*("(?:[^"\\]++|\\.)*+")')
 ATTRIBUTE_HEAD = 1 << 9
 _STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -45,15 +45,15 @@ class Place:
 
     pointer: Pointer
     start: int
-    """Byte offset of what lies between the brackets; in the text of `string`, where there is one."""
+    """Byte offset of the content between the brackets; in the decoded text of `string`, if there is one."""
     end: int
     steps: tuple[Step, ...] = ()
-    """Its keys, the outermost first."""
+    """The members on the way to the list, outermost first."""
     single: bool = False
     string: Span | None = None
-    """The JSON string that spells the list, without its quotation marks."""
+    """The JSON string that contains the list, without its quotation marks."""
     is_text: bool = False
-    """It is a plain string."""
+    """The message is a plain string."""
 
     @property
     def keys(self) -> Keys:
@@ -66,7 +66,7 @@ class Place:
 
     @property
     def spelled(self) -> Span:
-        """What it takes of the source."""
+        """The range of the source that the place covers."""
         return self.string or Span(self.start, self.end)
 
 
@@ -77,19 +77,19 @@ class Step:
     key: str
     holder: Frame
     depth: int
-    """How many steps of the pointer lead to the holder."""
+    """The number of pointer steps to the holder."""
 
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """An object or list around the place where the walk is."""
+    """An object or list around the current position."""
 
     is_object: bool
     start: int
     end: int = 0
     index: int = 0
     key: str = ""
-    """The last key, as the source spells it."""
+    """The last key, spelled as in the source."""
 
     @property
     def span(self) -> Span:
@@ -97,7 +97,7 @@ class Frame:
 
 
 class Outline:
-    """Walks one JSON value (the document, or one line of it)."""
+    """Searches one JSON value: a document, or one line of it."""
 
     def __init__(self, window: Window, recognition: Recognition, base: Pointer = ()) -> None:
         self.window = window
@@ -106,10 +106,10 @@ class Outline:
         self.places: list[Place] = []
         self._stack: list[Frame] = []
         self._is_behind_key = False
-        """The text at hand begins with a member's value, its key lies before it."""
+        """The window begins with a member's value, whose key was before it."""
 
     def walk(self, position: int) -> int:
-        """Past the value that begins at `position` with a bracket; its message lists are in `places`."""
+        """Search the object or list at `position`. Return its end; its message lists are added to `places`."""
         window, stack = self.window, self._stack
         position = self._open(position)
         last = ""
@@ -140,7 +140,7 @@ class Outline:
         return position
 
     def _string(self, position: int) -> int:
-        """A string that ends beyond the window."""
+        """Read a string that ends beyond the window. Return its end."""
         room = MAX_QUOTED if _QUOTED.match(self.window.text, position) else SNIFF
         if not self.window.complete and len(self.window.text) - position < room:
             self._is_behind_key = self._stack[-1].is_object
@@ -180,7 +180,7 @@ class Outline:
         return position + 1
 
     def _holds_messages(self, position: int) -> bool:
-        """Whether one of the first objects of a list looks like a message; broken ones may precede it."""
+        """Return True if one of the first objects of a list looks like a message. Broken objects may precede it."""
         text = self.window.text
         for _ in range(FIRST):
             found = _FIRST_OBJECT.match(text, position)
@@ -210,7 +210,7 @@ class Outline:
         return position
 
     def _is_single(self, position: int) -> bool:
-        """One message where other documents have a list: a line, or a place that a format names."""
+        """Return True for a single message in place of a list: a line, or a place that a format declares."""
         stack, answers = self._stack, self.recognition.answers
         if not stack:
             return (bool(self.base) or () in answers) and self._is_message(position)
@@ -223,7 +223,7 @@ class Outline:
         return any(keys and path[-len(keys) :] == keys for keys in answers) and self._is_message(position)
 
     def _is_node(self) -> bool:
-        """Whether the way here is that to a node of a tree whose nodes are messages."""
+        """Return True if the keys to this place lead to a node of a tree whose nodes are messages."""
         return any(
             [frame.key for frame in self._stack[-1 - len(keys) : -1]] == keys for keys in self.recognition.trees_of_messages
         )
@@ -245,7 +245,7 @@ class Outline:
         return tuple(steps)
 
     def _look_into_strings(self, start: int, end: int) -> None:
-        """Add the lists inside JSON strings among plain members."""
+        """Add the lists inside the JSON strings of a range."""
         text, frame = self.window.text, self._stack[-1]
         key, place = frame.key, start
         for string in _STRINGS.finditer(text, start, end):
@@ -279,7 +279,7 @@ class Outline:
         return position
 
     def _add(self, place: Place) -> None:
-        # messages that stand alone, as the nodes of a tree do, are many more than lists
+        # single messages, such as the nodes of a tree, are far more numerous than lists
         if len(self.places) >= (SINGLES if place.single else MAX_PLACES):
             raise DocumentError(f"The file holds more than {MAX_PLACES} message lists; split it and upload the pieces.")
         self.places.append(place)
@@ -298,7 +298,7 @@ def _commas(text: str) -> int:
 
 
 def outline(source: Source, start: int, recognition: Recognition) -> tuple[list[Place], int]:
-    """The message lists of the JSON document at `start`, and where the document ends."""
+    """Return the message lists of the JSON document at `start`, and the offset of its end."""
     window = Window(source, start, source.size)
     walk = Outline(window, recognition)
     end = walk.walk(skip_space(window, 0))

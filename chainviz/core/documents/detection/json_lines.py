@@ -1,5 +1,5 @@
-"""JSON Lines with their message lists, and files that are broken, cut off or no transcript: what of them can be kept, or one
-sentence that says what can be done."""
+"""Find the message lists of JSON Lines, and handle files that are broken, truncated or not transcripts: salvage what can be read, or
+raise an error that says what to do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from chainviz.core.documents.units import FoundList, Pointer, Span
 from chainviz.core.errors import DocumentError, FaultPlace
 
 PROBE_LINES = 8
-"""Lines that are looked at to see what the others are like."""
+"""The number of lines by which the kind of a file is judged."""
 MAX_BROKEN = 1_000
 
 
@@ -37,15 +37,15 @@ class Line:
     """One value of a JSON Lines file."""
 
     index: int
-    """Its place among the values."""
+    """Index among the values."""
     number: int
-    """The line it begins on, from 1."""
+    """The number of its first line, from 1."""
     region: Span
     places: list[Place]
 
 
 def outline_lines(source: Source, start: int, recognition: Recognition) -> Iterator[Line | tuple[int, str]]:
-    """Yield the values of a JSON Lines file with their message lists; a broken line as (offset, sentence)."""
+    """Yield the values of a JSON Lines file with their message lists, and each broken line as (offset, sentence)."""
     index, offset, number, counted, broken = 0, start, 1, start, 0
     while True:
         window = Window(source, offset, source.size)
@@ -77,7 +77,7 @@ def outline_lines(source: Source, start: int, recognition: Recognition) -> Itera
 
 
 def _fault_in_line(source: Source, line: Span, recognition: Recognition) -> str:
-    """Describe the fault of the line alone: an open string or object would continue into the lines behind it."""
+    """Describe the fault of one line on its own, because an open string or object would continue into the next lines."""
     is_ended = source.read(line.end - 1, line.end) == b"\n"
     try:
         Outline(Window(source, line.start, line.end - is_ended), recognition, ()).walk(0)
@@ -98,7 +98,7 @@ def _next_line(source: Source, offset: int) -> int:
 
 
 def has_lines(source: Source, begin: int) -> bool:
-    """Whether lines after the first are JSON objects of their own."""
+    """Return True if the lines after the first are also JSON objects."""
     lines = source.read(begin, begin + (1 << 20)).split(b"\n")[1:PROBE_LINES]
     return any(line.startswith(b"{") and len(line) > 2 and is_json(line) for line in lines)
 
@@ -112,7 +112,7 @@ def is_json(line: bytes) -> bool:
 
 
 CHECKED = 1 << 23
-"""A document without message lists is parsed up to this size to say what is wrong in it."""
+"""The largest document without message lists, in bytes, that is parsed to describe its fault."""
 _EMPTY = re.compile(rb'\s*(?:\[\s*\]|\{.*"(?:messages|contents|conversations|traj|input|history)"\s*:\s*\[\s*\].*\})\s*', re.DOTALL)
 
 
@@ -149,7 +149,7 @@ def refuse_strangers(source: Source, begin: int) -> None:
 
 
 def refuse_broken(source: Source, begin: int) -> None:
-    """Raise an error with the exact fault of a document of ordinary size."""
+    """Raise DocumentError with the exact fault of a broken document, unless it is very large."""
     text = source.text(begin, begin + CHECKED)
     try:
         json.loads(text)
@@ -181,8 +181,8 @@ _LIST_OF_OBJECTS = re.compile(r"\[\s*(?=\{)")
 def open_list(
     source: Source, begin: int, error: DocumentError, recognition: Recognition, *, salvage: bool
 ) -> FoundList:
-    """Return the message list that `error` breaks off, to be salvaged. Raises DocumentError if it cannot be, or
-    `salvage` is off."""
+    """Return the message list in which `error` occurred, for salvage. Raises DocumentError if it cannot be salvaged, or `salvage` is
+    off."""
     if error.fault.what in ("", TOO_DEEP):
         raise error
     found = _first_list(source, begin, recognition)
@@ -203,7 +203,7 @@ def open_list(
 
 
 def _first_list(source: Source, begin: int, recognition: Recognition) -> FoundList | None:
-    """The first list whose first object looks like a message."""
+    """Return the first list whose first object looks like a message; None if there is none."""
     head = source.text(begin, begin + CHECKED)
     for opening in _LIST_OF_OBJECTS.finditer(head):
         at, inner = opening.span()

@@ -1,6 +1,5 @@
-"""Recognise messages while a document is scanned, and keep the sample by which a format is detected: the first units of
-a
-list and the members beside it. The formats say what a message looks like.
+"""Recognize messages while a document is scanned, and take the sample by which its format is detected: the first units of a list and
+the members beside it. The formats say what a message looks like.
 """
 
 from __future__ import annotations
@@ -22,33 +21,33 @@ from chainviz.core.documents.units import FoundList, Sample, Span, TextMember, T
 from chainviz.core.errors import DocumentError
 
 SNIFF = 1 << 18
-"""Characters of a value that are looked at to see whether it is a message."""
+"""The most characters of a value that are read to check whether it is a message."""
 MAX_LEVELS = 8
-"""Levels of a value that does not end in the text at hand which are still looked into."""
+"""The most levels of an incomplete value that are read."""
 
 Keys = tuple[str, ...]
-"""Where a value lies in a document, without the indexes of lists: `("choices", "message")`."""
+"""The keys to a value in a document, without list indexes: `("choices", "message")`."""
 
 
 @dataclass(frozen=True)
 class Recognition:
-    """The declarations of the formats in question."""
+    """What the formats declare about their documents; see `Format`."""
 
     hints: tuple[str, ...]
-    """Keys of which every message has at least one."""
+    """Keys, at least one of which is in every message."""
     is_message: Callable[[object], bool]
     answers: frozenset[Keys] = frozenset()
-    """The last keys of a place that holds a single message: `("choices", "message")`, () for the document itself."""
+    """The last keys of the place of a single message: `("choices", "message")`; () for the document itself."""
     sequences: tuple[tuple[Keys, ...], ...] = ()
-    """Members of one object that make up one chain, in chain order."""
+    """Members of one object that together form a chain, in chain order."""
     copies: tuple[Keys, ...] = ()
-    """Members in which all lists repeat what another list of the document holds."""
+    """Members whose lists only repeat another list of the document."""
     slots: tuple[tuple[str, str], ...] = ()
-    """The key of a system text beside a list, and that of the list: `("system", "messages")`."""
+    """The key of a system prompt beside a list, and the key of the list: `("system", "messages")`."""
     trees: tuple[Tree, ...] = ()
-    """Where messages are nodes of a tree."""
+    """Trees whose nodes are messages."""
     texts: tuple[TextMember, ...] = ()
-    """Members that may hold a message as a plain string."""
+    """Members that may contain a message as a plain string."""
 
     @cached_property
     def _hint(self) -> re.Pattern[str]:
@@ -57,21 +56,21 @@ class Recognition:
 
     @cached_property
     def trees_of_messages(self) -> tuple[list[str], ...]:
-        """The keys that lead to each tree whose nodes are messages, as the source spells them."""
+        """The keys to each tree whose nodes are messages, in JSON spelling."""
         return tuple([f'"{key}"' for key in tree.keys] for tree in self.trees if not tree.member)
 
     def has_hint(self, text: str, start: int, end: int) -> bool:
-        """False where nothing in `text[start:end]` can be a message: the cheap look before the real one."""
+        """Return False if `text[start:end]` cannot contain a message. This is a cheap test before the exact one."""
         return self._hint.search(text, start, end) is not None
 
     def looks_like_message(self, text: str, start: int) -> bool:
-        """Whether the value that begins at `start` is a message; it may be cut off."""
+        """Return True if the value at `start`, which may be incomplete, is a message."""
         return self.is_message(peek(text[start : start + SNIFF]))
 
 
 def peek(text: str, position: int = 0) -> Any:
-    """Return the value at `position` as far as `text` contains it, with incomplete members and texts. None if no value
-    begins there."""
+    """Return the value at `position` as far as `text` contains it, including incomplete members and strings; None if no value begins
+    there."""
     return _peek(text, position, MAX_LEVELS)
 
 
@@ -120,7 +119,7 @@ def _elements(text: str, position: int, levels: int) -> Iterable[Any]:
 
 
 def _value(text: str, start: int, levels: int) -> tuple[Any, int]:
-    """A member's value and where the next token begins; behind the text where the value is cut off."""
+    """Return a member's value and the position of the next token, which is after the text if the value is incomplete."""
     try:
         value, end = _scan(text, start)
         return value, space_end(text, end)
@@ -131,20 +130,20 @@ def _value(text: str, start: int, levels: int) -> tuple[Any, int]:
 SAMPLE_UNITS = 16
 SAMPLE_BYTES = 1 << 22
 LOOKED_AT = 20_000
-"""Units that are looked at for the first messages, where other records come before them."""
+"""The most units that are searched for the first messages, if other records precede them."""
 CUT = 1 << 12
-"""Characters that are kept of a text."""
+"""The most characters of a text that a sample keeps."""
 
 
 def take_sample(
     source: Source, found: FoundList, units: int = SAMPLE_UNITS, is_message: Callable[[object], bool] = lambda value: True
 ) -> Sample:
-    """The first units of a list, and as many more as it takes until half of `units` are messages."""
+    """Return the first `units` units of a list, and further ones until half of `units` are messages."""
     values: list[Any] = []
     count = 0
     first = found.start
     try:
-        # broken lines give no units: do not look for good ones through the whole file
+        # broken lines give no units; do not search the whole file for good ones
         near = Span(found.region.start, min(found.region.end, first + 4 * SAMPLE_BYTES)) if found.lines else found.region
         item = replace(found, inside=(), region=near)
         reader = SequenceReader(source, found) if found.lists else UnitReader(source, item, salvage=not found.lines)
@@ -164,7 +163,7 @@ def take_sample(
 
 
 def _cut(value: Any) -> Any:
-    """Return the value with long texts cut, since a sample shows only the shape."""
+    """Return the value with long texts shortened, because a sample needs only the structure."""
     if isinstance(value, str):
         return value[:CUT]
     if isinstance(value, list):
@@ -177,7 +176,7 @@ def _document(source: Source, found: FoundList) -> Any:
     around = found.around
     if found.lines or sum(span.end - span.start for span in around) > SAMPLE_BYTES:
         return None
-    # one message alone leaves no brackets behind
+    # a single message leaves no brackets, so null takes its place
     are_single = [each.single for each in sorted(found.lists, key=lambda each: each.number)] or [found.single]
     text = source.read(around[0].start, around[0].end)
     for is_single, span in zip(are_single, around[1:], strict=True):

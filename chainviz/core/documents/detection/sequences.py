@@ -1,7 +1,7 @@
-"""Decide which message lists of a document make up one chain, and which bytes are that chain's own document.
+"""Decide which message lists of a document form one chain, and which part of the file is that chain's own document.
 
-A format names the members that belong together (`Format.sequences`): a request's messages and the answer, or the
-three attributes of an OpenTelemetry span.
+A format declares the members that belong together (`Format.sequences`), such as a request's messages and the answer, or three
+attributes of an OpenTelemetry span.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class Group:
 
     places: tuple[Place, ...]
     holder: Frame | None = None
-    """The object whose members they are; None for one place that belongs to no sequence."""
+    """The object with all places as its members; None for one place that belongs to no sequence."""
     depth: int = 0
-    """How many steps of the pointers lead to the holder."""
+    """The number of pointer steps to the holder."""
     is_tree: bool = False
-    """They are nodes of a tree, which the chain is named after."""
+    """The places are nodes of a tree, which gives the chain its name."""
     is_choice: bool = False
-    """The last one is one of several answers, which the chain is named after."""
+    """The last place is one of several answers, which gives the chain its name."""
     left_out: frozenset[int] = frozenset()
-    """Where messages begin that are of another answer."""
+    """Offsets of messages that belong to another answer."""
     unread: tuple[Unread, ...] = ()
-    """Nodes of a tree that are not read."""
+    """Nodes of the tree that were not read."""
 
     @property
     def span(self) -> Span:
@@ -50,7 +50,7 @@ class Group:
         return self.holder is not None and self.holder.start <= other.span.start < self.holder.end
 
     def is_choice_of(self, other: Group) -> bool:
-        """Whether it is another answer to the same request."""
+        """Return True if two groups are answers to the same request."""
         return self.holder is not None and self.holder is other.holder and (self.is_choice or other.is_choice)
 
     def as_list(self, region: Span, inside: Pointer) -> FoundList:
@@ -73,8 +73,7 @@ class Group:
 
 
 def trees(source: Source, places: Sequence[Place], kinds: Sequence[Tree]) -> tuple[list[Group], list[Place]]:
-    """The chains whose messages are nodes of a tree, and the places that belong to none. Nodes of other branches stay where
-    they are."""
+    """Return the chains whose messages are nodes of a tree, and the places outside any tree. Nodes of other branches are carried."""
     nodes: dict[int, tuple[Tree, Frame, int, dict[str, Place]]] = {}
     left: list[Place] = []
     for place in places:
@@ -105,7 +104,7 @@ def _nodes(kind: Tree, value: Any) -> dict[str, Any]:
 
 
 def _lost_beginning(kind: Tree, value: Any, ids: Sequence[str]) -> tuple[Unread, ...]:
-    """The chain, if its first node follows one that is not there, or does not say which one it follows."""
+    """Return a note that the beginning of the chain is missing, if its first node follows an absent node or does not name one."""
     nodes = _nodes(kind, value)
     first = nodes.get(ids[0]) if ids else None
     is_lost = isinstance(first, dict) and len(nodes) > 1 and (first.get(kind.parent) or kind.parent not in first)
@@ -113,7 +112,7 @@ def _lost_beginning(kind: Tree, value: Any, ids: Sequence[str]) -> tuple[Unread,
 
 
 def _unread_nodes(kind: Tree, value: Any, ids: Sequence[str]) -> tuple[Unread, ...]:
-    """Return the nodes of the chain that have content, but no message that a format knows."""
+    """Return the nodes of the chain with content that is no message of a known format."""
     nodes = [_nodes(kind, value).get(id) for id in ids]
     held = [node.values() if kind.member else (node,) for node in nodes if isinstance(node, dict)]
     count = sum(any(isinstance(each, dict) and each for each in values) for values in held)
@@ -121,7 +120,7 @@ def _unread_nodes(kind: Tree, value: Any, ids: Sequence[str]) -> tuple[Unread, .
 
 
 def _is_node(keys: Keys, kind: Tree) -> bool:
-    """Whether the keys lead to a node of a tree, or to the member of a node that is a message."""
+    """Return True if the keys lead to a node of a tree, or to the message in a node."""
     node = keys[:-1] if kind.member else keys
     return node[-1 - len(kind.keys) : -1] == kind.keys and (not kind.member or keys[-1] == kind.member)
 
@@ -135,7 +134,7 @@ def _value(source: Source, frame: Frame) -> dict[str, Any]:
 
 
 def grouped(places: Sequence[Place], sequences: Sequence[tuple[Keys, ...]]) -> list[Group]:
-    """The places as chains, in file order. Of two sequences that claim a place the one with more members has it."""
+    """Group places into chains, in file order. If two sequences claim a place, the one with more members gets it."""
     claims: dict[tuple[int, int], dict[int, _Claim]] = {}
     for place in places:
         path = place.keys
@@ -156,7 +155,7 @@ def grouped(places: Sequence[Place], sequences: Sequence[tuple[Keys, ...]]) -> l
 
 
 def with_choices(groups: Sequence[Group]) -> list[Group]:
-    """The groups where each of several answers to one request (`n` > 1) is a chain with the request before it."""
+    """Return the groups, with a chain for each of several answers to one request (`n` > 1), preceded by the request."""
     answers: dict[tuple[Keys, int], list[Group]] = {}
     for group in groups:
         last = group.places[-1]
@@ -184,22 +183,22 @@ def with_choices(groups: Sequence[Group]) -> list[Group]:
 
 
 def _answers_beside(holder: Frame, answers: dict[tuple[Keys, int], list[Group]]) -> list[Group]:
-    """Return several single messages in one list, in the object that contains the list of messages."""
+    """Return the answers of an object that has several single messages in one list beside its message list."""
     return next((own for (_, frame), own in answers.items() if frame == id(holder) and len(own) > 1), [])
 
 
 def _is_answer(group: Group) -> bool:
-    """Whether it is one message that a model may have given; not what a data set wants to be given."""
+    """Return True for a single message that a model may have given, but not for the expected answer of a data set."""
     place = group.places[0]
     return len(group.places) == 1 and place.single and not group.is_tree and not any(step.key in WANTED for step in place.steps)
 
 
 WANTED = frozenset(("expected", "expected_output", "reference", "ideal", "target", "gold", "ground_truth"))
-"""Names under which data sets keep the answer that a model should give, which belongs to no chain."""
+"""Names of the member with the expected answer in data sets, which belongs to no chain."""
 
 
 def with_answers(groups: Sequence[Group]) -> list[Group]:
-    """The groups where a single answer follows the one list that is nearest to it, under whatever names an object holds both."""
+    """Return the groups, with each single answer appended to the nearest list of its object, whatever their names."""
     lists: dict[int, list[tuple[Group, Step]]] = defaultdict(list)
     for group in groups:
         if len(group.places) == 1 and not group.places[0].single:
@@ -224,20 +223,20 @@ def with_answers(groups: Sequence[Group]) -> list[Group]:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A place as a member of a sequence, and the step of the sequence's holder."""
+    """A place that is a member of a sequence, and the step to it from the holder of the sequence."""
 
     place: Place
     step: Step
 
 
-# Logs append an answer to the list of the next request and keep it where it came, too. It counts once, in the list.
-# Other answers to the same request follow what the list held before it.
+# Logs contain an answer twice: where it was logged, and in the list of the next request. It counts once, in the list. Other answers to
+# the same request follow the messages before it.
 
 
 LONGEST = 1 << 20
-"""Bytes of an answer that is compared."""
+"""The longest answer, in bytes, that is compared."""
 SPARE = 1 << 12
-"""Bytes by which the same message may be spelled longer, beside twice its length."""
+"""The other spelling of a message may have this many bytes more than twice its length."""
 MOST_TRIED = 1000
 _SAME = ("role", "content", "tool_calls", "function_call", "parts")
 
@@ -265,7 +264,7 @@ def _repeated_at(source: Source, group: Group) -> int | None:
 
 
 def _last_message(source: Source, place: Place, room: int) -> tuple[dict[str, Any], int] | None:
-    """Return the last element of a list, and its start; None for an element that is longer than `room`."""
+    """Return the last element of a list and its offset; None if it is longer than `room` bytes."""
     start = max(place.start, place.end - room)
     text = source.text(start, place.end)
     end = len(text.rstrip())
@@ -285,12 +284,12 @@ def _spoken(value: Any) -> dict[str, Any] | None:
     return told if len(told) > 1 else None
 
 
-# A log of requests holds a growing chain again in every request. A chain is compared by a key for each of its
-# beginnings, so that none is in memory as a whole.
+# A log of requests repeats a growing chain in every request. Chains are compared by a key for each of their beginnings, so that no
+# chain is in memory as a whole.
 
 
 Beginnings = Sequence[int]
-"""A key for the first message, for the first two, and so on: equal keys, equal messages up to there."""
+"""A key for the first message, for the first two messages, and so on. Equal keys mean equal messages up to that point."""
 
 
 def beginnings(messages: Iterable[Hashable]) -> Iterator[int]:
@@ -301,8 +300,8 @@ def beginnings(messages: Iterable[Hashable]) -> Iterator[int]:
 
 
 def final_states(chains: Sequence[Beginnings]) -> list[int]:
-    """Return for each chain the index of the longest one that begins with it, which may be itself; of equal ones the
-    first. A chain without messages maps to itself."""
+    """Return, for each chain, the index of the longest chain that begins with it, which may be itself; the first, if several are equal. A
+    chain without messages maps to itself."""
     longest: dict[int, int] = {}
     for place, keys in enumerate(chains):
         for key in keys:
@@ -312,8 +311,8 @@ def final_states(chains: Sequence[Beginnings]) -> list[int]:
 
 
 def earlier_states(finals: Sequence[int], lengths: Sequence[int | None]) -> list[tuple[int, ...]]:
-    """Return for each chain the indexes of its earlier states, the shortest first; of equally long ones the first.
-    `lengths` are numbers of messages, None for a chain that cannot be read."""
+    """Return, for each chain, the indexes of its earlier states, shortest first; only the first of several with equal length. `lengths` are
+    numbers of messages, None for a chain that cannot be read."""
     found: dict[int, dict[int, int]] = defaultdict(dict)
     for place, (final, length) in enumerate(zip(finals, lengths, strict=True)):
         if length is not None and length != lengths[final]:

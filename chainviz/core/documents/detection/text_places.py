@@ -1,5 +1,5 @@
-"""Messages that are plain strings, beside or instead of a list: the `input` of an OpenAI Responses request, the `message` of Cohere's
-chat API v1. They are looked for in the document itself and in the request that a log or a batch holds."""
+"""Find messages that are plain strings, beside or instead of a list: the `input` of an OpenAI Responses request, or the `message` of
+Cohere's chat API v1. Searches the document and the requests inside a log or a batch."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import Pointer, Span, TextMember
 
 LARGEST = 1 << 20
-"""Bytes of a document that is looked into: a longer one has lists."""
+"""The largest document, in bytes, that is searched. Larger ones have lists."""
 REQUESTS = frozenset(("request", "body", "request_body", "samples"))
-"""Members that hold a request, or a list of documents."""
+"""Members with a request, or with a list of documents."""
 
 
 def text_places(

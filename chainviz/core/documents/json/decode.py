@@ -12,11 +12,11 @@ CUT_OFF = "the file ends in the middle of a message: it is cut off"
 NO_END = "the file ends in the middle of a text: it is cut off, or a closing quote is missing"
 LONG_STRING = 1 << 22
 _NEAR_END = 16
-"""An error so close to the end of the window may be the window's fault."""
+"""An error within this many characters of the window's end may be caused by the end of the window."""
 
 
 class Broken(Exception):
-    """A value that cannot be read: where in the window, why, and where the value now begins."""
+    """Raised for a value that cannot be read: the position of the fault in the window, the reason, and the value's new start."""
 
     def __init__(self, position: int, what: str, begin: int = 0) -> None:
         self.position = position
@@ -25,7 +25,7 @@ class Broken(Exception):
 
 
 def _spans_lines(window: Window, begin: int) -> bool:
-    """Whether a value with raw line breaks in its strings ends where a line does."""
+    """Return True if a value with line breaks inside its strings ends at the end of a line."""
     try:
         _, end = decoder(Oddities(), careful=True)(window.text, begin)
     except (ValueError, RecursionError):
@@ -34,7 +34,7 @@ def _spans_lines(window: Window, begin: int) -> bool:
 
 
 class Values:
-    """Reads values; the text of a value that did not fit the window is had by sliding it."""
+    """Reads values from a window, and slides the window for a value that does not fit."""
 
     def __init__(self, source: Source, oddities: Oddities, *, lines: bool) -> None:
         self._source = source
@@ -42,14 +42,13 @@ class Values:
         self._lines = lines
 
     def read(self, window: Window, begin: int, keep: int = 0, scan: Scan | None = None) -> tuple[object, int, int]:
-        """Return the value at `begin`, its end, and its new start: the window slides (to `keep`) until the value is
-        complete."""
+        """Return the value at `begin`, its end and its new start. The window slides to `keep` until the value is complete."""
         scan = scan or decoder(self._odd)
         while True:
             until = 0
             try:
                 value, end = scan(window.text, begin)
-                # a bare number may go on beyond the window
+                # a number may continue beyond the window
                 if end < len(window.text) or window.complete or window.text[begin] in '{["':
                     return value, end, begin
                 broken = Broken(end, "")
@@ -71,7 +70,7 @@ class Values:
             keep = 0
 
     def alone(self, window: Window, begin: int, keep: int, scan: Scan) -> tuple[object, int, int]:
-        """The value of one line, looked at without what follows: Python counts lines for every error it raises."""
+        """Return the value of one line, parsed without the text after it, because Python counts all lines for every error."""
         end = window.text.find("\n", begin)
         if end < 0:
             return self.read(window, begin, keep, scan)
@@ -88,8 +87,8 @@ class Values:
         return Broken(position, in_words("Expecting value"))
 
     def _is_control_character(self, window: Window, error: json.JSONDecodeError, begin: int) -> bool:
-        """Return True for a control character in a string that can be accepted. In JSON Lines the end of a line ends
-        the value, unless it continues behind it."""
+        """Return True for an acceptable control character in a string. In JSON Lines, the end of a line ends the value unless the value
+        continues on the next line."""
         if "control character" not in error.msg:
             return False
         if self._lines and window.text[error.pos] == "\n" and not _spans_lines(window, begin):
@@ -98,7 +97,7 @@ class Values:
         return True
 
     def _wrong(self, window: Window, error: json.JSONDecodeError, begin: int) -> tuple[Broken, int]:
-        """What is wrong; if only the window ends too early, also up to which byte it must reach."""
+        """Return the fault, and the byte that the window must reach if it only ends too early; otherwise 0."""
         if error.msg == "Expecting value":
             return self._missing(window, error.pos), 0
         if "control character" in error.msg:
@@ -112,7 +111,7 @@ class Values:
         return Broken(len(window.text), NO_END), self._string_end(window, error.pos, begin)
 
     def _string_end(self, window: Window, position: int, begin: int) -> int:
-        """Find the end of a long string before the window grows for it, and whether it has one."""
+        """Return the byte that the window must reach for a long string; 0 for a short one. Raises Broken if the string has no end."""
         if len(window.text) - position < LONG_STRING:
             return 0
         start = window.offset(position)

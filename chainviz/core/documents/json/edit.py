@@ -1,7 +1,6 @@
-"""Edit JSON text: everything else keeps every byte, spacing, key order and number spelling.
+"""Edit JSON text in place. All other content keeps its bytes, spacing, key order and number spelling.
 
-`load` opens an object or list one level deep; members and items stay text until `child` opens them. `str()` writes
-back.
+`load` opens an object or list one level deep. Its members and items stay text until `child` opens them, and `str()` returns the text.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def quote(text: str, ascii_only: bool = True) -> str:
-    """A JSON string. Lone surrogates are always escaped: they have no UTF-8 form."""
+    """Return a text as a JSON string. Lone surrogates are always escaped, because UTF-8 cannot encode them."""
     quoted = json.dumps(text, ensure_ascii=ascii_only)
     return quoted if ascii_only else _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 
 def dump(value: Any, ascii_only: bool = True, compact: bool = False) -> str:
-    """A JSON value that is ours to spell."""
+    """Return a new value as JSON text."""
     separators = (",", ":") if compact else (", ", ": ")
     text = json.dumps(value, ensure_ascii=ascii_only, separators=separators)
     return text if ascii_only else _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def spelled_like(text: str, near: str) -> str:
-    """Quote a text in the style of its surroundings: escapes stay escapes, plain letters stay plain."""
+    """Return a text as a JSON string with non-ASCII characters escaped or plain, as in the text `near`."""
     return quote(text, ascii_only=uses_escapes(near))
 
 
@@ -45,7 +44,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def parse(text: str) -> Any:
-    """The value of text that is known to be JSON, whatever its numbers, constants and control characters are like."""
+    """Return the value of JSON text. Accepts unusual numbers, constants such as NaN, and control characters."""
     try:
         return _DECODER.decode(text)
     except ValueError:
@@ -53,8 +52,8 @@ def parse(text: str) -> Any:
 
 
 def value_of(fragment: Fragment) -> Any:
-    """The decoded JSON of a fragment, which nobody may change: of one that was read just now, what its reader decoded. Raises
-    ValueError or RecursionError where it is no JSON."""
+    """Return the decoded JSON of a fragment, cached from its reader if possible. Never change the value. Raises ValueError or
+    RecursionError if the text is not JSON."""
     return parse(fragment.text) if fragment.value is None else fragment.value
 
 
@@ -68,7 +67,7 @@ class Value:
         """White space before the closing bracket."""
         self._texts: list[str | Value] = []
         self._before: list[str | None] = []
-        """White space before each item; None for the first one and for new ones."""
+        """White space before each item; None for the first item and for new items."""
         self._after: list[str] = []
         """White space between each item and its comma."""
 
@@ -111,7 +110,7 @@ class Array(Value):
         self._texts[index] = text
 
     def rebuild(self, items: Iterable[int | str]) -> None:
-        """Sets the items of the list: a number is the item that had this index, a text is a new item."""
+        """Set the items of the list. A number stands for the old item with this index, a text for a new item."""
         places = list(items)
         if places == list(range(len(self._texts))):
             return
@@ -131,10 +130,10 @@ class Object(Value):
         super().__init__(first, tail)
         self.keys: list[str] = []
         self._heads: list[str] = []
-        """Each key with its quotes, colon and the white space around it, as the source spells them."""
+        """The text of each key in the source, with its quotes, colon and white space."""
 
     def _place(self, key: str) -> int:
-        """The last member of that name: the one that counts."""
+        """Return the index of the last member with this name, which is the one that counts."""
         return len(self.keys) - 1 - self.keys[::-1].index(key)
 
     def __contains__(self, key: object) -> bool:
@@ -151,7 +150,7 @@ class Object(Value):
         return self._opened(self._place(key))
 
     def set(self, key: str, text: str, after: str = "") -> None:
-        """Replace the member's text, or add it behind `after` (or last)."""
+        """Replace the member's text, or add the member after `after` or at the end."""
         if key in self.keys:
             self._texts[self._place(key)] = text
             return
@@ -159,7 +158,7 @@ class Object(Value):
         self._insert(place, key, text)
 
     def set_first(self, key: str, text: str, before: str) -> None:
-        """Replace the member's text, or add it in front of `before`."""
+        """Replace the member's text, or add the member before `before`."""
         if key in self.keys:
             self.set(key, text)
         else:
@@ -177,7 +176,7 @@ class Object(Value):
         self._after.insert(place, "")
 
     def rename(self, key: str, new: str, text: str) -> None:
-        """Another key and value in the member's place."""
+        """Replace a member by one with another key and value, in the same place."""
         place = self._place(key)
         head = self._heads[place]
         self.keys[place] = new
@@ -185,7 +184,7 @@ class Object(Value):
         self._texts[place] = text
 
     def remove(self, key: str) -> None:
-        """Every member of that name, with its comma."""
+        """Remove every member with this name."""
         gap = self._gap()
         while key in self.keys:
             place = self._place(key)
@@ -198,7 +197,7 @@ class Object(Value):
 
 
 def load(text: str) -> Value:
-    """Open the object or list that `text` is; TypeError for any other value."""
+    """Open an object or list. Raises TypeError for any other value."""
     start = space_end(text, 0)
     if text[start] == "{":
         return _load_object(text, start + 1)
@@ -208,7 +207,7 @@ def load(text: str) -> Value:
 
 
 def decode(text: str, *, strict: bool = False) -> Any:
-    """Return the value that a JSON text spells; None if it is invalid. `strict`: control characters in strings are invalid."""
+    """Return the value of a JSON text; None if it is invalid. With `strict`, control characters in strings are invalid."""
     try:
         return json.loads(text, strict=strict)
     except (ValueError, RecursionError):
@@ -291,14 +290,14 @@ def span_of(text: str, pointer: Pointer) -> tuple[int, int] | None:
 
 
 Places = dict[str | int, int]
-"""Where the members or items of an object or list begin."""
+"""The position of each member or item of an object or list."""
 
 _last: tuple[str, dict[int, Places]] = ("", {})
 
 
 def _opened(text: str) -> dict[int, Places]:
-    """The lists and objects of the text looked at last, by their beginning: a message may have thousands of blocks, and
-    each is asked for in turn. The text is known as the same object: comparing long equal texts takes too long."""
+    """Return the cached positions in the objects and lists of a text, by their start. A message may have thousands of blocks that are
+    read one by one. The cache compares the text by identity, because comparing long texts is slow."""
     global _last
     last = _last
     if last[0] is not text:
@@ -326,13 +325,13 @@ def _places(text: str, start: int) -> Places:
 
 
 def raw_at(text: str, pointer: Pointer) -> str | None:
-    """The text of the value at `pointer`, as the source spells it."""
+    """Return the text of the value at `pointer`; None if there is no such value."""
     found = span_of(text, pointer)
     return None if found is None else text[found[0] : found[1]]
 
 
 def replace_at(text: str, pointer: Pointer, new: str) -> str:
-    """`text` with another value at `pointer`, which must exist."""
+    """Return `text` with the value at `pointer` replaced. The value must exist."""
     found = span_of(text, pointer)
     if found is None:
         raise KeyError(pointer)

@@ -1,4 +1,4 @@
-"""Reading JSON text through a window that slides over a source. Knows tokens and byte offsets, not what they mean."""
+"""Scan JSON text through a window that slides over a source, by tokens and byte offsets."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError, FaultPlace, visible
 
 MAX_DEPTH = 256
-"""Deeper nesting is refused: no transcript needs it, and it is how parsers are brought down."""
+"""The deepest nesting that is accepted. No transcript needs more, and deep nesting is an attack on parsers."""
 TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep"
 ENDS_INSIDE = "the file ends inside a list or object: it is cut off"
 
 SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
-# `|(?!)`: before 3.11.5 Python goes on behind what the last alternative of a possessive repetition began and did not match
-# (python/cpython#106052). This one begins nothing.
+# `|(?!)` works around python/cpython#106052: before 3.11.5, Python continues after a partial match of the last alternative in a
+# possessive repetition. This alternative never matches anything.
 FLAT = re.compile(rf'(?:[^"\[\]{{}}]++|({_STRING})|(?!))*+', re.DOTALL)
-"""Everything up to the next bracket; group 1 is the last string."""
+"""All text up to the next bracket. Group 1 is the last string."""
 _STRING_PART = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 
@@ -36,9 +36,9 @@ def _balanced(levels: int) -> str:
 
 
 NESTED = re.compile(_balanced(4), re.DOTALL)
-"""A whole list or object that is nested up to four deep."""
+"""A complete list or object that is nested up to four deep."""
 SHALLOW = re.compile(rf'(?:[^"\[\]{{}}]++|{_STRING}|{_balanced(4)}|(?!))*+', re.DOTALL)
-"""Like FLAT, but whole values nested up to four deep are passed over too: the bulk of every transcript, at C speed."""
+"""Like FLAT, but also skips complete values nested up to four deep, which are most of a transcript, at C speed."""
 
 
 def byte_length(text: str) -> int:
@@ -46,7 +46,7 @@ def byte_length(text: str) -> int:
 
 
 def to_bytes(text: str) -> bytes:
-    """Escapes of bytes that are not UTF-8 become those bytes; other lone surrogates get their three bytes."""
+    """Encode text as UTF-8. Surrogate escapes become the bytes that they stand for; other lone surrogates become three bytes."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -54,7 +54,7 @@ def to_bytes(text: str) -> bytes:
 
 
 class Window:
-    """A piece of the source as text; `more` slides it on. Bytes that are not UTF-8 become surrogate escapes."""
+    """A piece of the source as text, which `more` moves on. Bytes that are not UTF-8 become surrogate escapes."""
 
     def __init__(self, source: Source, start: int, end: int) -> None:
         self.source = source
@@ -67,9 +67,9 @@ class Window:
         self.more(0)
 
     def more(self, keep: int, until: int = 0) -> bool:
-        """Forget the text before `keep` and read on, at least to byte `until`; False at the end.
+        """Drop the text before `keep` and read on, at least to byte `until`. Return False at the end of the source.
 
-        A value that did not fit doubles the window.
+        The window doubles if the text from `keep` on fills it.
         """
         if self.complete:
             return False
@@ -84,7 +84,7 @@ class Window:
         return True
 
     def offset(self, position: int) -> int:
-        """Return the byte offset of a place in `text`; cheap in rising order."""
+        """Return the byte offset of a position in `text`. Calls in rising order are fast."""
         at, offset = self._known
         if position < at:
             return offset - byte_length(self.text[position:at])
@@ -93,7 +93,7 @@ class Window:
         return offset
 
     def ahead(self, position: int, characters: int) -> int:
-        """Have `characters` of text after `position`, if there are so many; returns where `position` is now."""
+        """Read on until `characters` of text follow `position`, if the source has them. Return the new value of `position`."""
         while len(self.text) - position < characters and not self.complete:
             self.more(position)
             position = 0
@@ -110,7 +110,7 @@ def skip_space(window: Window, position: int) -> int:
 
 
 def skip_string(window: Window, position: int) -> int:
-    """Past the end of the string that opens at `position`, forgetting its text: it may be as long as the file."""
+    """Return the position after the string that opens at `position`. Drops its text, which may be as long as the file."""
     start = window.offset(position)
     position += 1
     while True:
@@ -139,7 +139,7 @@ def skip_value(window: Window, position: int, depth: int = 0) -> int:
             position = skip_string(window, position)
             continue
         if char in "[{":
-            # a whole value was not in the window: have more of it before going through it bracket by bracket
+            # the value is not completely in the window: read more before scanning it bracket by bracket
             if not window.complete and len(window.text) - position < CHUNK // 2:
                 window.more(position)
                 position = 0
@@ -206,12 +206,12 @@ MOST_POINTER = 80
 
 
 class Oddities:
-    """What a decoder saw that JSON allows but most programs do not expect."""
+    """Collects oddities of a value that JSON allows but most programs do not expect."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
         self.places: dict[str, int] = {}
-        """Bytes from the start of the file to what has a place of its own; all else is said of the whole value."""
+        """The byte offset of an oddity with a known place. Other oddities are reported for the whole value."""
 
     def pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
@@ -222,7 +222,7 @@ class Oddities:
         return result
 
     def see_bare(self, before: str, offset: int) -> None:
-        """A control character in a string; `before`: the JSON value up to there."""
+        """Note a control character in a string. `before` is the JSON text up to it."""
         where = visible(Pointers(before).at(len(before)))[:MOST_POINTER]
         what = "an unescaped control character is in " + (f"the string at {where}" if where else "a string")
         self.seen.append(what)
@@ -238,7 +238,8 @@ Scan = Callable[[str, int], tuple[Any, int]]
 
 def decoder(oddities: Oddities, *, careful: bool = False) -> Scan:
     """Return `scan(text, position) -> (value, end)`, which raises ValueError if there is no value.
-    The careful one also accepts control characters in strings and integers of any length, and is slower.
+
+    With `careful`, it also accepts control characters in strings and integers of any length, and is slower.
     """
     made = json.JSONDecoder(
         object_pairs_hook=oddities.pairs,
@@ -266,7 +267,7 @@ def value_end(text: str, position: int) -> int:
 
 
 def open_brackets(text: str) -> dict[int, str]:
-    """Returns the offset and the mark of each bracket that the beginning of a document opens and does not close, in order."""
+    """Return the position and character of each bracket that a text opens and does not close, in order."""
     found: dict[int, str] = {}
     position = FLAT.match(text).end()  # type: ignore[union-attr]
     while position < len(text) and text[position] in "[]{}":
@@ -279,24 +280,24 @@ def open_brackets(text: str) -> dict[int, str]:
 
 
 def string_at(text: str, position: int) -> tuple[str, int]:
-    """The string whose opening quote is at `position`, and its end."""
+    """Return the string whose opening quote is at `position`, and its end."""
     return _lenient.raw_decode(text, position)
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+("?)|[{}\[\],:]', re.DOTALL)
 APART = 1 << 16
-"""Characters between two places from which it can be read on."""
+"""The distance in characters between two positions from which reading can resume."""
 
 _Step = str | int
 
 
 class Pointers:
-    """JSON pointers of places in one text, which is read once; in a broken document as far as they are known."""
+    """Finds the JSON pointers of positions in one text, which is read once. In a broken document they may be incomplete."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._known: list[tuple[int, tuple[_Step, ...], str]] = [(0, (), "")]
-        """Place, steps to it, and the string that was last."""
+        """Positions from which reading can resume, each with its pointer and the last string before it."""
         for place, stack, last in self._states(*self._known[0], len(text)):
             if place - self._known[-1][0] >= APART:
                 self._known.append((place, tuple(stack), last))
@@ -310,7 +311,7 @@ class Pointers:
     def _states(
         self, start: int, steps: Sequence[_Step], last: str, stop: int
     ) -> Iterator[tuple[int, list[_Step], str]]:
-        """Yield the state after each token, always in the same list."""
+        """Yield the state after each token. The list of steps is reused."""
         stack = [*steps]
         for found in _TOKEN.finditer(self._text, start, stop):
             token = found[0]
