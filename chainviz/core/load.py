@@ -12,13 +12,13 @@ from chainviz.core.documents.assemble import assemble
 from chainviz.core.documents.json.edit import span_of
 from chainviz.core.documents.json.scan import byte_length, to_bytes
 from chainviz.core.documents.source import Source, open_source
-from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, FoundList, Pointer, Read, Span
+from chainviz.core.documents.units import EMPTY_ENVELOPE, Envelope, Pointer, Read, Span
 from chainviz.core.documents.written_file import written
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.conversion import sources_in
 from chainviz.core.formats.cross_provider import Route
-from chainviz.core.formats.offers import offers_of
+from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.formats.reader import read_chain
 from chainviz.core.formats.stylist import Stylist
 from chainviz.core.state.salvage import with_state_notes
@@ -43,12 +43,17 @@ def load_file(
 
 
 def load_source(source: Source, format: str | None = None, *, salvage: bool = False) -> list[LoadedChain]:
-    offers = with_state_notes(source, offers_of(source, format or "", salvage=salvage))
-    return [_load(source, offer.found, offer.formats[0], salvage) for offer in offers]
+    return [load_offer(source, offer) for offer in offers_with_notes(source, format, salvage=salvage)]
 
 
-def _load(source: Source, found: FoundList, format: Format, salvage: bool) -> LoadedChain:
-    reader = read_chain(source, found, format, salvage=salvage)
+def offers_with_notes(source: Source, format: str | None = None, *, salvage: bool = False) -> list[Offer]:
+    """The chains of a file before they are read, with notes on the faults of a state document."""
+    return with_state_notes(source, offers_of(source, format or "", salvage=salvage))
+
+
+def load_offer(source: Source, offer: Offer) -> LoadedChain:
+    found, format = offer.found, offer.formats[0]
+    reader = read_chain(source, found, format, salvage=offer.salvage)
     messages = tuple(reader)
     envelope = reader.envelope
     return LoadedChain(messages, format.name, envelope, found.pointer, found.title, envelope.warnings)

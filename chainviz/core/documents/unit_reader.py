@@ -230,6 +230,11 @@ class UnitReader:
                     return
                 position = 0
                 continue
+            if found.skips_others and offset + begin - position not in found.only:  # type: ignore[operator]
+                begin_now, end = self._line_end(window, begin, position)
+                offset += byte_length(window.text[0 if begin_now != begin else position : end])
+                position = end
+                continue
             what, place = "", 0
             try:
                 read = self._values.alone if bad > MANY_BROKEN else self._values.read

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from chainviz.core.chain.messages import Fragment
@@ -204,7 +204,8 @@ class FoundList:
     """A sentence for each oddity of the file; the envelope has them too."""
     unread: tuple[Unread, ...] = ()
     """Fields beside the messages that count as Envelope.unread."""
-
+    skips_others: bool = False
+    """Units that are not in `only` are neither decoded nor carried."""
 
     @property
     def around(self) -> tuple[Span, ...]:
@@ -213,6 +214,12 @@ class FoundList:
         taken = taken or [Span(self.start, self.end)]
         starts = (self.region.start, *(span.end for span in taken))
         return tuple(map(Span, starts, (*(span.start for span in taken), self.region.end)))
+
+    def without_others(self) -> FoundList:
+        """Return the list for a reader that needs its messages and no envelope: lines of other chains are skipped."""
+        if self.only is None:
+            return self
+        return replace(self, start=min(self.only, default=self.region.end), skips_others=True)
 
 
 EMPTY_ENVELOPE = Envelope(Span(0, 0), Span(0, 0), (), lead=",\n  ", first_lead="\n  ")

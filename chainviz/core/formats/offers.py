@@ -67,11 +67,7 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
     """
     chosen = get_format(format) if format else None
     lists = _lists(source, chosen, salvage)
-    looked_into = [source if number < LOOKED_INTO else None for number in range(len(lists))]
-    first = [_offer(look_into, found, chosen) for look_into, found in zip(looked_into, lists, strict=True)]
-    trusted = frozenset(offer.formats[0].name for offer in first if offer is not None)
-    again = zip(looked_into, lists, first, strict=True)
-    offers = [offer for look_into, found, old in again if (offer := old or _offer(look_into, found, chosen, trusted))]
+    offers = _offers_of_threads(source, lists, chosen) or _offers_of_lists(source, lists, chosen)
     if chosen is None and len(lists) == 1 and _has_no_content(source, lists[0]):
         refuse_without_answer(source)
     if not offers:
@@ -92,6 +88,25 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
             names[pointer[:-1]].append(pointer[-1])
     offers = [replace(offer, found=_beside_more(offer.found, names)) for offer in offers]
     return [_with_notes(source, offer, number) for number, offer in enumerate(offers)]
+
+
+def _offers_of_lists(source: Source, lists: Sequence[FoundList], chosen: Format | None) -> list[Offer]:
+    looked_into = [source if number < LOOKED_INTO else None for number in range(len(lists))]
+    first = [_offer(look_into, found, chosen) for look_into, found in zip(looked_into, lists, strict=True)]
+    trusted = frozenset(offer.formats[0].name for offer in first if offer is not None)
+    again = zip(looked_into, lists, first, strict=True)
+    return [offer for look_into, found, old in again if (offer := old or _offer(look_into, found, chosen, trusted))]
+
+
+def _offers_of_threads(source: Source, lists: Sequence[FoundList], chosen: Format | None) -> list[Offer]:
+    """Return offers in the format of the first list, if all lists are threads of one file. Returns [] for other lists, or if the
+    first one is not offered."""
+    is_threads = len(lists) > 1 and all(found.only is not None for found in lists)
+    first = _offer(source, lists[0], chosen) if is_threads else None
+    if first is None:
+        return []
+    others = (replace(first, found=found) for found in lists[1:])
+    return [first, *(each for each in others if chosen or not reads_nothing(source, each.found, first.formats[0]))]
 
 
 def _beside_more(found: FoundList, names: Mapping[Pointer, Sequence[str]]) -> FoundList:

@@ -93,7 +93,7 @@ def share_read(source: Source, found: FoundList, format: Format) -> float:
     reading the whole chain reports the fault."""
     if found.raw:
         return 1.0
-    reader = read_chain(source, found, format)
+    reader = read_chain(source, found.without_others(), format)
     try:
         for _ in islice(reader, SHARE_READ):
             pass
@@ -106,7 +106,7 @@ def reads_nothing(source: Source, found: FoundList, format: Format) -> bool:
     count = unknown = 0
     has_types = any(isinstance(value, dict) and "role" in value and "content" in value for value in found.sample.values)
     with suppress(DocumentError):  # reading the whole chain raises it again
-        for message in islice(read_chain(source, found, format), SHARE_READ):
+        for message in islice(read_chain(source, found.without_others(), format), SHARE_READ):
             if message.parts and not (has_types and all(map(_is_unknown, message.parts))):
                 return False
             count += 1
@@ -242,7 +242,7 @@ def _flows(values: Sequence[Any]) -> bool:
 def _first(source: Source, found: FoundList, format: Format) -> Sequence[Message]:
     messages: list[Message] = []
     with suppress(DocumentError):  # reading the whole chain raises it again
-        messages += islice(read_chain(source, found, format), MEMBERS_READ)
+        messages += islice(read_chain(source, found.without_others(), format), MEMBERS_READ)
     return messages
 
 

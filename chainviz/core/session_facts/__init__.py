@@ -1,6 +1,6 @@
 """What lists and sums show of a session: title, project, tokens by day and model, tools, health, secrets.
 
-In reading order: `facts` (the values), `tool_facts` and `read`.
+In reading order: `facts` (the values), `load_session`, `tool_facts` and `read`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,6 @@ from chainviz.core.session_facts.facts import (
 )
 from chainviz.core.session_facts.read import read_facts
 
-FACTS_EDITION = 1
+FACTS_EDITION = 2
 """Another one means that stored facts have to be read again."""
 __all__ = ["FACTS_EDITION", "ErrorCount", "Health", "ProblemCount", "Repeat", "SessionFacts", "ToolCount", "read_facts"]

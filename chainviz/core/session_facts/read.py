@@ -12,12 +12,12 @@ from chainviz.core.chain.messages import HUMAN, Message
 from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.source import Source, open_source
-from chainviz.core.load import LoadedChain, load_source
 from chainviz.core.operations.repair.goal import resume_errors
 from chainviz.core.own_provider import own_provider
 from chainviz.core.providers.request import request_of as read_request
 from chainviz.core.secrets import SECRETS, scan_message
 from chainviz.core.session_facts.facts import MOST_POINTS, Day, ProblemCount, SessionFacts
+from chainviz.core.session_facts.load_session import LoadedSession, load_session
 from chainviz.core.session_facts.tool_facts import ToolFacts, ending_of
 from chainviz.core.sources.head import HEAD, read_head
 from chainviz.core.usage.document_usage import last_call_beside, recorded_beside, recorded_title, request_of
@@ -25,24 +25,19 @@ from chainviz.core.usage.recorded import LastCall, TokenUsage
 from chainviz.core.usage.records import Record, calls_beside, record_of
 from chainviz.core.usage.times import NO_TIMES, Times, times_beside
 
-Place = tuple[tuple[int, tuple[int, ...] | None], ...]
-
 
 def read_facts(content: bytes) -> SessionFacts:
     """Raises DocumentError, in a sentence, where no chain can be read. Of a session with several chains, such as those of its
     subagents, the longest one is judged and counted; tokens and tools are those of all, each message once."""
     with open_source(content) as source:
-        chains = load_source(source)
-        main = max(chains, key=lambda chain: len(chain.messages))
-        return _Reading(content, source, main, chains).facts()
+        return _Reading(content, source, load_session(source)).facts()
 
 
 class _Reading:
-    def __init__(self, content: bytes, source: Source, main: LoadedChain, chains: Sequence[LoadedChain]) -> None:
-        self._content, self._main, self._chains = content, main, chains
-        self._context = DocumentContext(main.envelope, source.read)
-        self._parts = list(_without_shared(main, chains))
-        self._contexts = [DocumentContext(chain.envelope, source.read) for chain in chains]
+    def __init__(self, content: bytes, source: Source, session: LoadedSession) -> None:
+        self._content, self._main, self._parts = content, session.main, session.parts
+        self._context = DocumentContext(session.main.envelope, source.read)
+        self._contexts = [self._context, *(DocumentContext(each, source.read) for each in session.other_envelopes)]
         self._usage: dict[tuple[Day, str], TokenUsage] = {}
         self._prompts: list[int] = []
         self._times = NO_TIMES
@@ -51,8 +46,8 @@ class _Reading:
 
     def facts(self) -> SessionFacts:
         tools = ToolFacts()
-        for loaded, messages in self._parts:
-            self._read_messages(loaded, messages, tools)
+        for messages in self._parts:
+            self._read_messages(messages, tools)
         if not self._usage:
             for context in self._contexts:
                 self._read_beside(context)
@@ -83,9 +78,9 @@ class _Reading:
         )
 
     def _messages(self) -> Iterator[Message]:
-        return (message for _, messages in self._parts for message in messages)
+        return (message for messages in self._parts for message in messages)
 
-    def _read_messages(self, chain: LoadedChain, messages: Iterable[Message], tools: ToolFacts) -> None:
+    def _read_messages(self, messages: Sequence[Message], tools: ToolFacts) -> None:
         day = ""
         for message in messages:
             record = record_of(message)
@@ -94,7 +89,7 @@ class _Reading:
             day = _day(record.times) or day
             self._count(day, record)
             tools.add(day, message)
-            if record.usage is not None and chain is self._main:
+            if record.usage is not None and messages is self._parts[0]:
                 self._prompts.append(record.usage.input)
                 self._last = LastCall(record.usage, None)
 
@@ -122,21 +117,6 @@ class _Reading:
         for (_, model), usage in self._usage.items():
             calls[model] += usage.calls if model else 0
         return next((model for model, _ in calls.most_common(1) if model), "")
-
-
-def _without_shared(main: LoadedChain, chains: Sequence[LoadedChain]) -> Iterator[tuple[LoadedChain, list[Message]]]:
-    """The main chain, then of each other what none before it holds: branches repeat the messages before the fork."""
-    seen = set[Place]()
-    for chain in (main, *(each for each in chains if each is not main)):
-        places = [_place(message) for message in chain.messages]
-        yield chain, [message for message, place in zip(chain.messages, places, strict=True) if not place or place not in seen]
-        seen.update(places)
-
-
-def _place(message: Message) -> Place:
-    """Return the place of a message in its file; empty if the file does not contain it unchanged."""
-    place = tuple((fragment.start, fragment.blocks) for fragment in message.source)
-    return () if any(start < 0 for start, _ in place) else place
 
 
 def _day(times: Times) -> Day:

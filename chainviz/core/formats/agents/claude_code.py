@@ -92,7 +92,7 @@ class ClaudeCode(Format):
         return 0.0
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
-        return lists_of(source, threads_of(source))
+        return lists_of(source, threads_of(source), self.is_message)
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         turn = _Turn()

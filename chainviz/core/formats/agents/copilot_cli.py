@@ -97,7 +97,7 @@ class CopilotCLI(LeafFormat):
         return 0.97 if is_own else 0.0
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
-        return lists_of(source, _threads(source))
+        return lists_of(source, _threads(source), self.is_message)
 
     def runs(self, value: Any) -> Sequence[Run]:
         if not self.is_message(value):

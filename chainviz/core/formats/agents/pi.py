@@ -85,7 +85,7 @@ class PiSession(LeafFormat):
         return 0.97 if any(string_of(message, "role") in ROLES for message in messages) else 0.0
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
-        return lists_of(source, branches_of(source, ("message", *_ENTRIES), self.links))
+        return lists_of(source, branches_of(source, ("message", *_ENTRIES), self.links), self.is_message)
 
     def runs(self, value: Any) -> Sequence[Run]:
         if self.is_message(value):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -186,14 +186,16 @@ def _sub_agents(sides: dict[str, list[_Line]]) -> Iterator[Thread]:
             yield Thread(("sidechain", name), title, frozenset(line.start for line in lines))
 
 
-def lists_of(source: Source, threads: Sequence[Thread]) -> tuple[FoundList, ...]:
-    """A list for each thread; all of them are lines of the same document."""
+def lists_of(source: Source, threads: Sequence[Thread], is_message: Callable[[object], bool]) -> tuple[FoundList, ...]:
+    """Return a list for each thread; all of them are lines of the same document, of which they share a sample."""
     whole = FoundList((), "", Span(0, source.size), 3 if source.bom else 0, source.size, lines=True)
+    if threads:
+        whole = replace(whole, sample=take_sample(source, whole, is_message=is_message))
     found = []
     for thread in threads:
         pointer = tuple(step for step in thread.key if step)
         found.append(replace(whole, pointer=pointer, title=thread.title, only=thread.starts))
-    return tuple(replace(each, sample=take_sample(source, each)) for each in found)
+    return tuple(found)
 
 
 def lines_of(source: Source) -> Iterator[tuple[int, bytes]]:

@@ -52,7 +52,7 @@ class QwenCode(Format):
         return 0.98 if any(self.is_message(value) for value in sample.values) else 0.0
 
     def find(self, source: Source) -> tuple[FoundList, ...]:
-        return lists_of(source, branches_of(source, tuple(_TYPES.values()), self.links))
+        return lists_of(source, branches_of(source, tuple(_TYPES.values()), self.links), self.is_message)
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:

@@ -1,0 +1,66 @@
+"""Load the chains of one session for its facts, each message once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chainviz.core.chain.messages import Message
+from chainviz.core.documents.source import Source
+from chainviz.core.documents.units import Envelope
+from chainviz.core.formats.offers import Offer
+from chainviz.core.formats.reader import read_chain
+from chainviz.core.load import LoadedChain, load_offer, offers_with_notes
+
+Place = tuple[tuple[int, tuple[int, ...] | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSession:
+    main: LoadedChain
+    """The chain with the most messages."""
+    parts: Sequence[Sequence[Message]]
+    """The messages of the main chain, then of each other chain those that no part before it contains."""
+    other_envelopes: Sequence[Envelope] = ()
+    """Of the other chains, where they are documents of their own; threads of one document share the main chain's."""
+
+
+def load_session(source: Source) -> LoadedSession:
+    """Raises DocumentError, in a sentence, where no chain can be read."""
+    offers = offers_with_notes(source)
+    if all(offer.found.only is not None for offer in offers):
+        return _load_threads(source, offers)
+    chains = [load_offer(source, offer) for offer in offers]
+    main = max(chains, key=lambda each: len(each.messages))
+    others = [each for each in chains if each is not main]
+    return LoadedSession(main, _without_shared(main.messages, [each.messages for each in others]), [each.envelope for each in others])
+
+
+def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
+    """Load threads, which share the lines of one file: of all but the longest one only the messages, from their own lines."""
+    likely = max(offers, key=lambda offer: len(offer.found.only or ()))
+    loaded = {id(likely): load_offer(source, likely)}
+    threads = [
+        loaded[id(offer)].messages if id(offer) in loaded else tuple(read_chain(source, offer.found.without_others(), offer.formats[0]))
+        for offer in offers
+    ]
+    longest = max(range(len(offers)), key=lambda number: len(threads[number]))
+    main = loaded.get(id(offers[longest])) or load_offer(source, offers[longest])
+    return LoadedSession(main, _without_shared(main.messages, [*threads[:longest], *threads[longest + 1 :]]))
+
+
+def _without_shared(main: Sequence[Message], others: Sequence[Sequence[Message]]) -> list[Sequence[Message]]:
+    """Branches of a document repeat the messages before the fork."""
+    seen = set(map(_place, main))
+    parts = [main]
+    for messages in others:
+        places = [_place(message) for message in messages]
+        parts.append([message for message, place in zip(messages, places, strict=True) if not place or place not in seen])
+        seen.update(places)
+    return parts
+
+
+def _place(message: Message) -> Place:
+    """Return the place of a message in its file; empty if the file does not contain it unchanged."""
+    place = tuple((fragment.start, fragment.blocks) for fragment in message.source)
+    return () if any(start < 0 for start, _ in place) else place
