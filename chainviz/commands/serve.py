@@ -136,7 +136,7 @@ def cannot_listen(host: str, port: int) -> str:
     try:
         socket.create_server((host, port), family=family).close()
     except (OSError, OverflowError) as error:
-        text = error.strerror if isinstance(error, OSError) else "there is no such port"
+        text = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "there is no such port"
         return f"cannot listen on {host}, port {port}: {text}. Choose another port with CHAINVIZ_PORT."
     return ""
 
