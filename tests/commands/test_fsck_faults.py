@@ -25,7 +25,7 @@ from chainviz.core.secrets import WordList as ListValue
 from chainviz.drafts.fsck import fsck_drafts
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
-from chainviz.drafts.services import save, undo
+from chainviz.drafts.services import save
 from chainviz.drafts.target import Target, target_of_draft, target_of_version
 from chainviz.recipes.fsck import fsck_recipes
 from chainviz.recipes.models import WordList
@@ -38,11 +38,12 @@ from chainviz.review.requests.services import ask, give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin
 from chainviz.store.fsck import fsck
+from chainviz.store.history.drafts import undo
 from chainviz.store.models import Purge
 from tests.chains.files import send
 
 pytestmark = pytest.mark.django_db
-APPS = ("accounts", "jobs", "store", "sessions_index", "chains", "recipes", "drafts", "review", "bulk")
+APPS = ("accounts", "jobs", "store", "sessions_index", "chains", "recipes", "drafts", "review", "bulk", "webhooks")
 EXEMPT = {
     # sessions, jobs, heartbeats and caches; who may sign in; what is not yet, or no longer, part of a chain
     "accounts.User": "accounts",
@@ -88,6 +89,8 @@ EXEMPT = {
     "review.Presence": "a heartbeat",
     "review.TeamRules": "settings of a team; the audit log has every change of them",
     "review.Viewed": "what a person has looked at; nothing depends on it",
+    "webhooks.Webhook": "settings of a team; no part of a chain",
+    "webhooks.Delivery": "a job and its report",
 }
 UNUSED = {
     "accounts_auditrow.id": "nothing names the row by it: rows of a team are numbered",
@@ -125,7 +128,7 @@ def data(client: Client) -> None:
         row.refresh_from_db()
         target = edited(target_of_version(row, 2, local_owner()), "Hi there")
         draft = change(target, Convert(), ConvertOptions(to="anthropic"))
-        undo(edited(target_of_draft(draft), "undone").draft)  # type: ignore[arg-type]
+        undo(edited(target_of_draft(draft), "undone").draft.stored)  # type: ignore[union-attr]
         begin(row, local_owner(), NewThread(version=1, kind=Thread.Kind.CHAIN), f"About {row.title}")
         ask(row, [local_owner().pk], f"Look at {row.title}", by=local_owner())
         give_verdict(row, 2, "comment", f"Seen {row.title}", by=local_owner())

@@ -18,9 +18,10 @@ from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
-from chainviz.drafts.services import save, undo
+from chainviz.drafts.services import save
 from chainviz.drafts.target import Target, target_of_draft, target_of_version, version_of
 from chainviz.store.fsck import fsck
+from chainviz.store.history.drafts import undo
 from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import envelope_of
 from chainviz.store.transfer.exports import export
@@ -80,9 +81,9 @@ def test_there_and_back(chain: Chain, to: str, tmp_path: Path) -> None:
     changed = edited(there, "s1.h.m1" if stored[1].role == "human" else "s1.h.m0", "Why is it green?")
     found = read_again(changed.stored.snapshot, tmp_path)
     assert found[0] == to and "green" in repr(found[1]) and "Why is it red?" not in repr(found[1])
-    assert undo(changed.draft) and content(snapshot) == content(target_of_draft(there.draft).stored.snapshot)
+    assert undo(changed.draft.stored) and content(snapshot) == content(target_of_draft(changed.draft).stored.snapshot)
 
-    back = converted(target_of_draft(there.draft), "openai_chat")
+    back = converted(target_of_draft(changed.draft), "openai_chat")
     name, messages = read_again(back.stored.snapshot, tmp_path)
     assert name == "openai_chat"
     assert said(messages) == said(tuple(back.stored.slice(0, len(back.stored))))
