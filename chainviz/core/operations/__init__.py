@@ -1,4 +1,4 @@
-"""Every change a person can make to a chain, one package an operation."""
+"""The operations: all changes that a person can make to a chain. Each has its own package or module."""
 
 from __future__ import annotations
 

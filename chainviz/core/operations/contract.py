@@ -1,4 +1,4 @@
-"""The contract of an operation: it changes a chain, takes options from which a form can be made, and returns a report."""
+"""The contract of an operation, which changes a chain, and of its options and report. Forms are built from the options."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from chainviz.core.secrets.word_lists import WordList
 VARIABLE = "STREAM_REDACTION_ENABLED"
 ON = ("", "true", "t", "1", "on", "yes", "enabled")
 OFF = ("false", "f", "0", "off", "no", "disabled")
-"""Spellings, each also in capitals or with one. Every other value leaves redaction on: it protects."""
+"""Values that switch redaction off, in lower case, upper case or capitalized. Any other value leaves it on, which is safer."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedactionSwitch:
     is_on: bool = True
     warning: str = ""
-    """A sentence where redaction is off, or where the value has no known meaning."""
+    """A sentence if redaction is off, or if the value is unknown; otherwise ""."""
 
 
 def read_redaction_switch(environment: Mapping[str, str]) -> RedactionSwitch:
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 
 
 class Options(BaseModel):
-    """Base of every operation's options: frozen, unknown names refused."""
+    """The base of the options of all operations. Options are frozen, and unknown names are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def without_secrets(self) -> Self:
-        """Returns what may be stored when the operation has run: a pattern may spell out the very value that is masked."""
+        """Return the options that may be stored. A pattern may contain the very value that it masks, so it is left out."""
         return self
 
 
@@ -60,12 +60,12 @@ O_contra = TypeVar("O_contra", bound=Options, contravariant=True)
 
 
 WARNING = "warning"
-"""The action of a row of a stored report that is one of the outcome's warnings."""
+"""The action of rows in a stored report that contain a warning of the outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One row of a report. `path`, `until` and `becomes` are texts of `Path` (`str(path)`), or "" for the whole chain."""
+    """One row of a report. `path`, `until` and `becomes` are paths as text (`str(path)`); "" means the whole chain."""
 
     path: str
     action: str
@@ -73,23 +73,23 @@ class Decision:
     bytes_before: int = 0
     bytes_after: int = 0
     until: str = ""
-    """The last of several neighbouring nodes of which `path` is the first."""
+    """The last node of the row, if it has several; `path` is the first."""
     becomes: str = ""
-    """Path, in the changed chain, of what replaced these nodes."""
+    """The path, in the changed chain, of the node that replaced these nodes."""
     kind: str = ""
-    """What was changed, in a word such as “result”; empty where the action says it."""
+    """The kind of content that changed, such as “result”; "" if the action says it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewFormat:
-    """The document into which a chain moves."""
+    """The document that a converted chain is written to."""
 
     name: str
-    """The format's."""
+    """The name of the format."""
     document: str = ""
-    """The document with an empty list of messages; "" for the format's own template."""
+    """The document with an empty message list; "" for the template of the format."""
     provider: str = ""
-    """The name of the provider that is to take it; "" for those whose format it is."""
+    """The name of the provider that the document is for; "" for every provider of the format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +98,15 @@ class Outcome:
     report: tuple[Decision, ...] = ()
     warnings: tuple[str, ...] = ()
     target: NewFormat | None = None
-    """Set by convert only."""
+    """The new format. Only the conversion sets it."""
     around: Rewrite | None = None
-    """Rewrites a piece of JSON beside the messages, so that it holds nothing of what was taken out of them."""
+    """Rewrites the JSON beside the messages, so that it contains nothing that was removed from the messages."""
     surroundings: Surroundings | None = None
-    """The surroundings as `around` rewrites them, filled in by `execute`; None where they stay the same."""
+    """The surroundings after `around`, set by `execute`; None if they do not change."""
     kept_options: Mapping[str, Any] | None = None
-    """What a step keeps of the options, as JSON values; None: those that differ from their defaults."""
+    """The options that the history stores, as JSON values; None for those that differ from their defaults."""
     audit: Mapping[str, Any] | None = None
-    """What the audit log keeps, as JSON values: places and sizes, never contents."""
+    """The record for the audit log, as JSON values: places and sizes, never contents."""
 
     @property
     def is_empty(self) -> bool:
@@ -116,24 +116,24 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is not pure, given by the caller."""
+    """The impure inputs of an operation, provided by the caller."""
 
     random: random.Random = field(default_factory=lambda: random.Random(0))
-    """Source of new tool-call ids."""
+    """The source of new tool-call ids."""
     progress: Progress = ignore_progress
     cancelled: Callable[[], bool] = lambda: False
     writer: Writer | None = None
-    """Writes summaries; chosen beside the options. None: the one that needs nothing."""
+    """Writes summaries; None for the extractive writer, which needs no model."""
     write_summaries: WriteSummaries | None = None
-    """Has several summaries written at the same time; it is used instead of `writer`."""
+    """Writes several summaries in parallel; used instead of `writer`."""
     summaries: Mapping[str, str | Unchanged] | None = None
-    """Summaries that were written before, by the key of their piece; then nothing is written, and other pieces stay."""
+    """Existing summaries by the key of their piece. With these, nothing is written, and pieces without a summary stay."""
     redaction: RedactionSwitch = field(default_factory=RedactionSwitch)
     """Whether the environment allows redaction."""
     word_lists: Mapping[str, WordList] = field(default_factory=dict)
-    """Those that options may name."""
+    """Word lists by name, for options that name one."""
     redacted: Callable[[], Container[tuple[int, int]]] = frozenset
-    """The parts (message, part) that an earlier step redacted, where the history of the chain is known."""
+    """Returns the parts (message, part) that an earlier step redacted, if the history of the chain is known."""
 
 
 AnyOptions = Options
@@ -141,30 +141,30 @@ AnyOptions = Options
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """The badge with which pages mark what an operation did."""
+    """The badge on pages for changes by an operation."""
 
     text: str
-    """What was done, such as “Repaired”."""
+    """The past tense of the operation, such as “Repaired”."""
     icon: str
     """The name of an icon."""
     state: str
-    """The name of a colour: what became of the content."""
+    """The name of a colour."""
 
 
 class Operation(Protocol, Generic[O_contra]):
     name: str
-    """In addresses, commands and stored steps."""
+    """The name in addresses, commands and stored steps."""
     label: str
-    """On pages and buttons, as an order: “Repair”."""
+    """The label on pages and buttons, an imperative: “Repair”."""
     doing: str
-    """While it runs: “Repairing”."""
+    """The label while the operation runs: “Repairing”."""
     badge: Badge
     nothing: str
-    """What a person reads where the options change nothing."""
+    """The sentence that a person reads if the options change nothing."""
 
     @property
     def Options(self) -> type[AnyOptions]:  # noqa: N802 - a class, and named as one
-        """The model of its options."""
+        """The class of the operation's options."""
 
     def run(self, chain: Chain, options: O_contra, context: Context) -> Outcome:
         """Apply the operation to a chain without changing its input. Raises Refused if it cannot be done."""

@@ -1,4 +1,4 @@
-"""Runs an operation: the only way from options to an outcome, for web, command line and Python alike."""
+"""Run an operation. Web, command line and Python API all use `execute`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from chainviz.core.operations.contract import Context, Operation, Options, Outco
 
 
 def execute(name: str, options: Options | Mapping[str, Any], chain: Chain, context: Context) -> Outcome:
-    """Runs the operation of that name on a chain.
+    """Run an operation on a chain. Return its outcome, including the changed surroundings.
 
-    Returns the outcome with the surroundings as they are afterwards. Raises OptionsError for options that the operation
-    cannot take, Refused or PathError where it cannot be done on this chain, OutcomeError for a faulty report.
+    Raises OptionsError for invalid options, Refused or PathError if the operation is not possible on this chain, and OutcomeError if its
+    report is faulty.
     """
     operation = get_operation(name)
     chosen = options if isinstance(options, Options) else read_options(operation, options)
@@ -40,7 +40,7 @@ def execute(name: str, options: Options | Mapping[str, Any], chain: Chain, conte
 
 
 def check_paths(name: str, outcome: Outcome) -> None:
-    """Raise OutcomeError where a row of the operation's report names something that is not a path: a page could not show it."""
+    """Raise OutcomeError if a row of the report contains an invalid path, because a page could not show it."""
     for row in outcome.report:
         for text in filter(None, (row.path, row.until, row.becomes)):
             try:
@@ -55,15 +55,15 @@ def check_paths(name: str, outcome: Outcome) -> None:
 
 
 def _refuse_nothing_left(chain: Chain, outcome: Outcome) -> None:
-    """Raises Refused where a document that is one message would lose it: nothing could be written in its place."""
+    """Raise Refused if a document that is a single message would lose it, because the document would be empty."""
     lost = sum(change.removed - change.added for change in outcome.changes) if outcome.target is None else 0
     if lost and lost == len(chain) and chain.surroundings.is_single:
         raise Refused("This document is a single message, as a provider's response is: it cannot be removed.")
 
 
 def changed_messages(chain: Chain, outcome: Outcome, envelope: Envelope) -> tuple[Message, ...]:
-    """The messages after an outcome, those that are new as the document of `envelope` writes them; of a chain that moves to
-    another format, as that format writes them."""
+    """Return the messages after an outcome. New messages are as the document of `envelope` stores them, or the new format in a
+    conversion."""
     moves = outcome.target is not None
     format = get_format(outcome.target.name if outcome.target is not None else chain.format)
     document = blank(format, 0, outcome.target.document)[0] if outcome.target is not None else envelope
@@ -91,8 +91,8 @@ def read_options(operation: Operation[Any], values: Mapping[str, Any]) -> Option
         raise OptionsError(option_error(error.errors()[0])) from None
 
 
-# Signed reasoning that stays behind a change: newer models of Anthropic bind it to everything before it, and refuse
-# it once that differs (claude-code issues 63203 and 63246; the thinking_block_binding parameter of its API).
+# Anthropic's newer models bind signed reasoning to everything before it and refuse it if that changed (claude-code issues 63203 and
+# 63246; the API's thinking_block_binding parameter).
 
 
 WARNING = (
@@ -102,7 +102,7 @@ WARNING = (
 
 
 def keeps_signed_reasoning(chain: Chain, changes: Sequence[Splice]) -> bool:
-    """Return True if an unchanged message behind the first change contains reasoning that its provider signed."""
+    """Return True if an unchanged message after the first change contains signed reasoning."""
     if not changes:
         return False
     ends = [(change.start, change.start + change.removed) for change in changes]

@@ -1,7 +1,7 @@
-"""Mask: replace secrets and personal data by placeholders, for sharing. A value masked once is masked everywhere.
+"""Mask: replace secrets and personal data with placeholders before a chain is shared. A value is masked everywhere it occurs.
 
-Options name places and rules, never a value. Masking changes parts, other members of their source units and what the document
-contains beside the messages. Versions before keep everything until they are purged.
+Options name places and rules, never a value. Masking changes parts, other fields of their source units, and the text around the
+messages. Earlier versions keep everything until they are purged.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class MaskOptions(Options):
         return self.model_copy(update={"own_patterns": "", "own_words": ""})
 
     def chosen(self, known_lists: Mapping[str, WordList]) -> tuple[Rule, ...]:
-        """Raises OptionsError for a word list that is not known."""
+        """Return the rules to search with. Raises OptionsError for an unknown word list."""
         group = {"secrets": "secret", "personal": "personal"}.get(self.look_for)
         known = (
             rule
@@ -121,7 +121,7 @@ class MaskOptions(Options):
             and (not self.rules or rule.name in self.rules)
             and rule.name not in self.skip_rules
         )
-        # behind the known ones, so that a short pattern never takes a whole key out of what is found
+        # after the known rules, so that a short pattern never claims a part of a key that they find
         return (*known, *rules_of(self.own_lists(known_lists)))
 
     def own_lists(self, known: Mapping[str, WordList]) -> tuple[WordList, ...]:
@@ -139,18 +139,18 @@ def _checked(typed: WordList, text: str) -> str:
 
 WARNINGS = ("The original and earlier versions still contain the masked values; only a purge removes them there.",)
 LOOKING = 0.6
-"""Share of the time that finding takes."""
+"""The share of the running time that the search takes, for the progress bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What is to be masked, found in one walk through the chain."""
+    """The values to mask, found in one pass over the chain."""
 
     masker: Masker
     accepted: dict[int, list[Occurrence]]
-    """By message, -1 for text around the messages."""
+    """The findings by message; -1 for the text around the messages."""
     values: Values
-    """Those that are masked everywhere: found, and declined nowhere."""
+    """Values that are masked everywhere, because they were declined nowhere."""
 
     def in_parts(self, message: int) -> list[Occurrence]:
         return [each for each in self.accepted.get(message, ()) if not is_outside(each.finding.place)]
@@ -161,7 +161,7 @@ class Masked:
     index: int
     old: Message
     new: Message
-    """The old one itself where nothing of its parts is masked."""
+    """The masked message, or the old one if nothing in its parts is masked."""
 
 
 def choose(chain: Chain, options: MaskOptions, rules: Sequence[Rule], progress: Progress) -> Chosen:
@@ -174,10 +174,10 @@ def choose(chain: Chain, options: MaskOptions, rules: Sequence[Rule], progress: 
         elif not is_outside(each.finding.place):
             declined.add(each.finding.value)
     for each in (each for found in accepted.values() for each in found):
-        # outside of parts a value goes only where it is declined nowhere
+        # outside of parts, a value is masked only if it was declined nowhere
         if not (is_outside(each.finding.place) and each.finding.value in declined):
             masker.placeholder(each.finding.rule, each.finding.value)
-    # a value that is none in one place is masked only where it was found
+    # a value that was declined in one place is masked only where it was found
     found = (each.finding for several in accepted.values() for each in several)
     words = {finding.value for finding in found if finding.rule.group == "own"}
     values = Values({v: p for v, p in masker.placeholders.items() if v not in declined}, words)
@@ -185,7 +185,7 @@ def choose(chain: Chain, options: MaskOptions, rules: Sequence[Rule], progress: 
 
 
 def masked(chain: Chain, chosen: Chosen, progress: Progress) -> Iterator[Masked]:
-    """Every message of the chain."""
+    """Yield every message of the chain, masked."""
     for start in range(0, len(chain), STRETCH):
         stop = min(start + STRETCH, len(chain))
         for index, message in enumerate(chain.slice(start, stop), start):
@@ -196,8 +196,8 @@ def masked(chain: Chain, chosen: Chosen, progress: Progress) -> Iterator[Masked]
 
 
 def in_source(each: Masked, values: Values, format: Format) -> Message:
-    """The new message as the format writes it, without the values in fields that belong to no part; the same where its source
-    is not of this format."""
+    """Return the new message as the format writes it, without the values in fields outside its parts; unchanged if its source is in
+    another format."""
     new, old = each.new, each.old
     replaced = values.mask_source(old)
     if new is old and replaced is old:
@@ -262,14 +262,14 @@ def _where(each: Occurrence) -> str:
 
 
 def _stored_options(options: MaskOptions, chosen: Chosen, changes: Sequence[Splice]) -> dict[str, Any]:
-    """A pattern may spell out the very value, so neither patterns, words nor values are kept."""
+    """Return the options to store. Patterns, words and values are left out, because a pattern may contain the masked value."""
     said = options.model_dump(exclude_defaults=True, exclude={"own_patterns", "own_words"})
     return said | {"places": list(_places(chosen, [change.start for change in changes]))}
 
 
 def _places(chosen: Chosen, changed: Sequence[int]) -> Iterator[tuple[str | int, ...]]:
-    """Yield for each value its placeholder and one of its places: the number of the changed message, part, text, start,
-    end; or -1, the number of the text around the messages, "", start, end."""
+    """Yield the placeholder and one place of each value: changed message, part, text, start, end; or -1, the index of the text around the
+    messages, "", start, end."""
     told: set[str] = set()
     at = {index: number for number, index in enumerate(changed)} | {-1: -1}
     for each in (each for index in at for each in chosen.accepted.get(index, ())):

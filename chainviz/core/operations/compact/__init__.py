@@ -1,7 +1,7 @@
-"""Compact: keep a conversation within its limits as a program does after each call (seed 3), with a trace of every decision.
+"""Compact: keep a conversation within limits, as a program does after each call, with a trace of every decision.
 
-In reading order: `contract`, `triggers`, `compactor_types` and `compactors` (the registry), `strategy` (one run, as JSON and in words),
-`operation` (on a chain), `simulation` (over all turns of a chain).
+In reading order: `contract`, `triggers`, `compactor_types`, `compactors` (the registry), `strategy` (one run; JSON and words),
+`operation` (on a chain), `simulation` (after every turn of a chain).
 """
 
 from __future__ import annotations

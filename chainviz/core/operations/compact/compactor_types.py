@@ -1,4 +1,4 @@
-"""The compactors (seed 3): message and token limits, compactors in order, a trigger apart from its strategy, and summaries."""
+"""The compactors: message and token limits, a sequence of compactors, a trigger with a separate strategy, and summaries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from chainviz.core.state.message_index import Usage, Window
 
 
 def boundary(messages: Window, wanted: int, if_none: NoBoundary) -> Boundary:
-    """The cut for a state that should lose its first `wanted` messages."""
+    """Return where to cut a state that should lose its first `wanted` messages. A state must start at a human message."""
     after = messages.human_from(wanted)
     if after == wanted:
         return Boundary(wanted, wanted, f"Message {wanted + 1:,} is a human message: the state starts there.")
@@ -52,7 +52,7 @@ def boundary(messages: Window, wanted: int, if_none: NoBoundary) -> Boundary:
 
 @dataclass(frozen=True, slots=True)
 class MessageLimit(Compactor):
-    """Triggers above `max_messages`; 0 or less is off."""
+    """Keeps the last messages. Triggers above `max_messages`; 0 or less switches it off."""
 
     type = "message_limit"
     label = "Message limit"
@@ -67,7 +67,7 @@ class MessageLimit(Compactor):
         return self._answer(count > self.max_messages, f"{count_text(count, 'message')}, limit {self.max_messages:,}.")
 
     def reduce(self, request: CompactionRequest, settings: Settings) -> Trial:
-        """Never fewer than the boundary rule gives: the result may be shorter or, with keep_last_turn, longer."""
+        """Cut the state to the limit. The boundary rule may remove more messages or, with keep_last_turn, fewer."""
         count = len(request.messages)
         asked = self.should_compact(request, settings)
         if not asked.is_triggered and not settings.reference:
@@ -86,15 +86,15 @@ class MessageLimit(Compactor):
 
 
 FEWEST = 2
-"""Messages that are never removed."""
+"""The number of messages that are never removed."""
 UNKNOWN = "The prompt tokens of the last call are unknown; a token limit does nothing without them."
 
 
 @dataclass(frozen=True, slots=True)
 class TokenLimit(Compactor):
-    """Triggers above `max_tokens`; 0 or less is off. A target of 0 is 75% of the limit.
+    """Removes the oldest messages. Triggers above `max_tokens`; 0 or less switches it off. A target of 0 is 75% of the limit.
 
-    The seed says "compact down to"; the reference removes one third, however far over.
+    goaitools always removes one third of the messages instead (the reduction `one_third`).
     """
 
     type = "token_limit"
@@ -104,7 +104,7 @@ class TokenLimit(Compactor):
     max_tokens: Annotated[int, Titled("Compact above", "tokens")]
     target_tokens: Annotated[int, Titled("Down to", "tokens")] = 0
     reduction: Annotated[Reduction | None, Titled("Reduction")] = None
-    """None: as the settings of the run say."""
+    """None for the reduction in the settings of the run."""
 
     @property
     def target(self) -> int:
@@ -145,7 +145,7 @@ class TokenLimit(Compactor):
         if (self.reduction or settings.reduction) == "one_third":
             third = max(1, count // 3)
             return third, f"One third of {count_text(count, 'message')} is {third:,}."
-        # each byte that was sent counts for its share of the prompt tokens
+        # each byte that was sent counts as an equal share of the prompt tokens
         surplus = -(-(usage.prompt_tokens - self.target) * usage.sent // usage.prompt_tokens)
         wanted = min(max(1, request.messages.first_over(surplus)), count - FEWEST)
         estimate = self._estimate(request, usage, wanted)
@@ -156,7 +156,7 @@ class TokenLimit(Compactor):
         )
 
     def _estimate(self, request: CompactionRequest, usage: Usage, removed: int) -> int:
-        """The prompt tokens without the first `removed` messages, rounded up."""
+        """Return the estimated prompt tokens without the first `removed` messages, rounded up."""
         gone = min(request.messages.size_before(removed), usage.sent)
         return usage.prompt_tokens - usage.prompt_tokens * gone // usage.sent if usage.sent else usage.prompt_tokens
 
@@ -169,7 +169,7 @@ class TokenLimit(Compactor):
 
 @dataclass(frozen=True, slots=True)
 class Composite(Compactor):
-    """The first compactor that changes something ends the run; one that triggers without effect falls through."""
+    """Runs compactors in order until one changes something. A compactor that triggers without effect does not end the run."""
 
     type = "composite"
     label = "Composite"
@@ -213,7 +213,7 @@ class Composite(Compactor):
 
 @dataclass(frozen=True, slots=True)
 class Split(Compactor):
-    """The strategy runs where the trigger is true. The seed uses it as a compactor; in the reference it is not one."""
+    """Runs a strategy if a trigger is true."""
 
     type = "split"
     label = "Split"
@@ -252,14 +252,13 @@ class Split(Compactor):
 
 
 SummaryAuthor = Literal["extract", "model"]
-"""An extract of the messages' own lines, or a text by the writer that the caller gives."""
+"""The author of a summary: an extract of the messages' own lines, or the caller's writer."""
 NO_WRITER = "A model writes these summaries, and none is given: choose a writer, or set one up."
 
 
 @dataclass(frozen=True, slots=True)
 class Summarize(Compactor):
-    """A compactor that folds old messages into summaries. Its other members are the options of the operation, which the
-    settings of the run contain."""
+    """Folds old messages into summaries with the operation `summarize`. Its other members are the options of that operation."""
 
     type = "summarize"
     label = "Summarize"
@@ -270,7 +269,7 @@ class Summarize(Compactor):
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The options of the operation."""
+        """The options of the operation `summarize`."""
         return dict(self.options)
 
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
@@ -295,7 +294,7 @@ class Summarize(Compactor):
         )
 
     def _context(self, context: Context) -> Context:
-        """Only a step that says so is written by the caller's writer, which may send the messages to a model."""
+        """Return the context without the caller's writer, unless this step asks for it, because it may send messages to a model."""
         if self.writer == "extract":
             return replace(context, writer=None, write_summaries=None, summaries=None)
         if context.writer is None and context.write_summaries is None and context.summaries is None:
@@ -305,7 +304,7 @@ class Summarize(Compactor):
 
 @dataclass(frozen=True, slots=True)
 class FoldTools(Summarize):
-    """Summarizes the exchanges with tools alone: requests, answers and the last pair stay."""
+    """Folds only tool exchanges into summaries. Requests, answers and the last pair stay."""
 
     type = "fold_tools"
     label = "Fold tool exchanges"

@@ -1,6 +1,6 @@
-"""The registry of compactors, triggers and strategies: a new one is a new file and a line here.
+"""The registry of compactors, triggers and strategies. A new one needs a class and a line here.
 
-The fields of each are the members of its JSON; once released, a type keeps its name and meaning.
+The fields of a class are the members of its JSON. A released type never changes its name or meaning.
 """
 
 from __future__ import annotations

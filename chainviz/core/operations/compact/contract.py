@@ -1,4 +1,4 @@
-"""The contracts of compactors, triggers and strategies, and the trace that each leaves."""
+"""The contracts of compactors, triggers and strategies, and the trace of a run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from chainviz.core.operations.contract import Context, Operation
 from chainviz.core.state.call import CompactionFailed, CompactionRequest
 
 Reduction = Literal["to_target", "one_third"]
-"""How a token limit removes: until its estimate reaches the target, or the reference's third of the messages."""
+"""How a token limit reduces: until the estimate reaches the target, or by one third of the messages, as goaitools does."""
 REDUCTIONS: dict[str, str] = {"to_target": "Down to the target", "one_third": "One third of the messages"}
 NoBoundary = Literal["keep_last_turn", "remove_all"]
-"""Where no human message follows a cut: start at the one before it, or remove everything, as the reference does."""
+"""If no human message follows a cut: start at the last human message before it, or remove everything, as goaitools does."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Settings:
 
     if_no_user_boundary: NoBoundary = "keep_last_turn"
     reduction: Reduction = "to_target"
-    """Of token limits that name none."""
+    """The reduction of token limits that name none."""
     reference: bool = False
-    """As goaitools, its panics and its changes that change nothing included."""
+    """Behave like goaitools, including its panics and its empty changes."""
     operations: Mapping[str, Operation[Any]] = field(default_factory=dict)
-    """Operations that can be strategies, by name. Operations do not know one another; the registry passes these in."""
+    """Operations that a strategy may run, by name. Operations do not import one another; the registry passes these in."""
     context: Context = field(default_factory=Context)
 
 
@@ -47,16 +47,15 @@ class Boundary:
 @dataclass(frozen=True, slots=True)
 class Change:
     splices: tuple[Splice, ...]
-    """In places of the stored messages."""
+    """The changes, by index of the stored messages."""
     boundary: Boundary | None = None
-    """Of a cut from the front; None where messages were rewritten."""
+    """Where the state was cut; None if messages were rewritten."""
     warnings: tuple[str, ...] = ()
-    """Of the operation that rewrote them."""
+    """The warnings of the operation that rewrote messages."""
 
 
 class Panic(CompactionFailed):
-    """A crash of the reference, which this product reports without changing anything. Raised only if the reference's
-    behaviour was chosen."""
+    """Raised where goaitools would crash, if its behaviour was chosen. chainviz reports the crash and changes nothing."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"runtime error: {what}")
@@ -67,24 +66,24 @@ Verdict = Literal["not_run", "not_triggered", "triggered", "no_change", "changed
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one compactor, trigger or strategy did in a run."""
+    """The result of one compactor, trigger or strategy in a run."""
 
     type: str
     verdict: Verdict
     reason: str
     """A sentence with the numbers that were compared."""
     parts: tuple[tuple[str, Trial], ...] = ()
-    """Those it holds, each with its place in the JSON: `compactors[0]`, `trigger`."""
+    """The results of nested compactors and triggers, each with its place in the JSON: `compactors[0]`, `trigger`."""
     change: Change | None = None
     was_compacted: bool = False
-    """The reference says so of some runs that change nothing, too."""
+    """With goaitools' behaviour, also True for some runs that change nothing."""
 
     @property
     def is_triggered(self) -> bool:
         return self.verdict not in ("not_run", "not_triggered")
 
     def walk(self, place: str = "") -> Iterator[tuple[str, Trial]]:
-        """This trial and all below it, each with its whole place in the JSON."""
+        """Yield this result and all nested ones, each with its full place in the JSON."""
         yield place, self
         for inner, part in self.parts:
             yield from part.walk(f"{place}.{inner}" if place else inner)
@@ -92,7 +91,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Titled:
-    """What a form calls a member of a compactor, and counts it in."""
+    """The title and the unit of a compactor's member in a form."""
 
     title: str
     unit: str = ""
@@ -104,14 +103,14 @@ class Trigger(ABC):
     type: ClassVar[str]
     label: ClassVar[str]
     hint: ClassVar[str] = ""
-    """What it does, in one sentence for a person."""
+    """One sentence for a person about what the trigger does."""
 
     @abstractmethod
     def should_compact(self, request: CompactionRequest, settings: Settings) -> Trial:
-        """`triggered` or `not_triggered`."""
+        """Return a result with the verdict `triggered` or `not_triggered`."""
 
     def cautions(self) -> Iterator[str]:
-        """Yield the reasons why it can never act with its settings, a sentence each."""
+        """Yield a sentence for each reason why the trigger can never act with its settings."""
         return iter(())
 
     def _answer(self, is_triggered: bool, reason: str, parts: tuple[tuple[str, Trial], ...] = ()) -> Trial:
@@ -121,7 +120,7 @@ class Trigger(ABC):
 def any_triggered(
     triggers: Sequence[Trigger], name: str, request: CompactionRequest, settings: Settings
 ) -> tuple[bool, str, tuple[tuple[str, Trial], ...]]:
-    """Whether one of them is true, the sentence, and the trials; nothing after the first true one is checked."""
+    """Return whether one of the triggers is true, a sentence, and the results. Triggers after the first true one are not checked."""
     trials: list[tuple[str, Trial]] = []
     fired = ""
     for number, trigger in enumerate(triggers):
@@ -136,11 +135,11 @@ def any_triggered(
 
 
 class Compactor(Trigger):
-    """Decides when to compact, and compacts: every compactor can also be a trigger or a strategy alone."""
+    """Decides when to compact, and compacts. Every compactor can also be used as only a trigger or only a strategy."""
 
     @abstractmethod
     def reduce(self, request: CompactionRequest, settings: Settings) -> Trial:
-        """Reduce as a strategy, even if the trigger does not fire: the outcome is `changed` or `no_change`."""
+        """Reduce the state, even if the trigger is not true. The verdict is `changed` or `no_change`."""
 
     def compact(self, request: CompactionRequest, settings: Settings) -> Trial:
         trigger = self.should_compact(request, settings)

@@ -1,5 +1,5 @@
-"""The operation: remove old messages from a chain as a compactor does from a state after a call (seed 3). A person chooses one or
-two limits, or a whole strategy as JSON, and may protect the first messages."""
+"""The operation Compact: remove old messages from a chain, as a compactor does after a call. A person chooses limits, or a whole strategy
+as JSON, and may keep the first request."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from chainviz.core.state.message_index import (
 _OFF = "0 is off."
 NO_LIMIT = "Choose when to compact: a message limit, a token limit or a strategy."
 USUAL_LIMITS = {"max_messages": 50, "max_tokens": 8_000}
-"""What a form begins with: the numbers of seed 3, Composite Compaction Strategies."""
+"""The limits that a new form contains."""
 
 
 class CompactOptions(Options):
@@ -114,7 +114,7 @@ class CompactOptions(Options):
     @field_validator("strategy", mode="before")
     @classmethod
     def _as_text(cls, given: Any) -> Any:
-        """Python callers may give the tree itself."""
+        """Accept the strategy as an object too, for Python callers."""
         return json.dumps(given) if isinstance(given, dict) else given
 
     @field_validator("strategy")
@@ -144,7 +144,7 @@ REMOVED, REWRITTEN = "removed", "rewritten"
 
 
 class Compact:
-    """Leading system messages are sent with every call and never stored, so they stay as they are."""
+    """Compacts a chain. Leading system messages stay, because every call sends them and no state stores them."""
 
     name = "compact"
     label = "Compact"
@@ -154,10 +154,8 @@ class Compact:
     Options = CompactOptions
 
     def __init__(self, *strategies: Operation[Any]) -> None:
-        """`strategies`: operations that a strategy may run instead of removing messages.
-
-        Operations do not import one another, so the registry, which knows them all, passes them in.
-        """
+        """`strategies` are operations that a strategy may run instead of removing messages. The registry passes them in, because
+        operations do not import one another."""
         self._operations = {operation.name: operation for operation in strategies}
 
     def run(self, chain: Chain, options: CompactOptions, context: Context) -> Outcome:
@@ -179,9 +177,10 @@ class Compact:
         return strategy, found.with_first_request() if options.keep_first_request else found
 
     def strategy(self, options: CompactOptions, context: Context) -> Strategy:
-        """Return the strategy that `next_state` and the simulation also call: `strategy(request_for(chain))` is a run
-        with its trace.
-        Raises Refused if no limit is chosen; the call raises CompactionFailed if a compactor fails.
+        """Return the strategy of the options, which `next_state` and the simulation also call. `strategy(request_for(chain))` returns a
+        run with its trace, and raises CompactionFailed if a compactor fails.
+
+        Raises Refused if no limit is chosen.
         """
         root = options.compactor
         if root is None:
@@ -193,7 +192,7 @@ class Compact:
 
 
 def _stored_options(options: CompactOptions) -> dict[str, Any]:
-    """The strategy as an object: of a long text only the beginning would be kept."""
+    """Return the options to store, with the strategy as an object, because a long text would be cut."""
     kept = options.model_dump(exclude_defaults=True)
     if options.strategy.strip():
         kept["strategy"] = as_value(parse_strategy(options.strategy))
@@ -201,8 +200,9 @@ def _stored_options(options: CompactOptions) -> dict[str, Any]:
 
 
 def request_for(chain: Chain, prompt_tokens: int = 0, counter: Counter = "recorded") -> CompactionRequest:
-    """Return a chain as the state after its last call; `prompt_tokens` of that call if they are more than 0.
-    Reads shapes, and the body of the last AI message for the usage that it may record; for a tokenizer all bodies.
+    """Return a chain as the state after its last call, which used `prompt_tokens`, or 0 to count them with `counter`.
+
+    Reads shapes, and the body of the last AI message for its recorded usage. A tokenizer reads all bodies.
     """
     shapes = chain.shapes()
     start = leading_systems(shapes)
@@ -226,7 +226,7 @@ def _trace(trial: Trial) -> Iterator[Decision]:
 
 
 def _decisions(chain: Chain, compacted: Compacted) -> Iterator[Decision]:
-    """One row for each stretch of the chain that is removed or rewritten."""
+    """Yield a row for each range of the chain that is removed or rewritten."""
     messages, start = compacted.request.messages, len(compacted.request.leading)
     ends = {place for splice in compacted.splices for place in (splice.start, splice.start + splice.removed - 1)}
     paths = {place - start: str(path) for place, path in enumerate(message_paths(chain.tree)) if place - start in ends}
@@ -242,7 +242,7 @@ def _decisions(chain: Chain, compacted: Compacted) -> Iterator[Decision]:
 
 @dataclass(frozen=True)
 class Tail:
-    """The messages of `chain` from `start`; its places and paths are its own."""
+    """The messages of `chain` from `start` on, as a chain with its own indexes and paths."""
 
     chain: Chain
     start: int

@@ -1,5 +1,5 @@
-"""Replay all turns of a chain with a strategy after each: when it would have fired, and how large each request would have been.
-Strategies may use any operation of the registry; summaries and redaction are estimated."""
+"""Replay the turns of a chain with a strategy after each turn, to see when it would have compacted and how large each request would have
+been. Summaries and redaction can be compared as estimates."""
 
 from __future__ import annotations
 
@@ -22,37 +22,36 @@ from chainviz.core.state.call import CompactionRequest
 from chainviz.core.state.message_index import MessageIndex, Usage, Window, ends_turn, leading_systems
 from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
 
-# Summaries and redaction are estimated by sizes alone: nothing is written or read, and the sizes are what each
-# usually leaves.
+# Summaries and redaction are estimated from typical sizes; nothing is written or read.
 
 
 SUMMARY = 1_000
-"""Bytes of the summary that replaces an older section."""
+"""The estimated size in bytes of the summary of a section."""
 PLACEHOLDER = 58
-"""Bytes that are left of a tool result once a plain answer follows it."""
+"""The estimated size in bytes of a redacted tool result."""
 
 
 class Estimate(Protocol):
-    """What another operation would leave of the messages before a place."""
+    """Estimates the messages before an index after another operation."""
 
     def size(self, place: int) -> int:
-        """Bytes of a request that sends them."""
+        """Return the bytes of a request with these messages."""
 
     def count(self, place: int) -> int:
-        """Messages of it."""
+        """Return the number of messages in that request."""
 
     def whole_from(self, place: int) -> int:
-        """Return the place of the first message that is sent unchanged, with all that follow."""
+        """Return the index from which all messages are sent unchanged."""
 
 
 class SummaryEstimate:
-    """Older sections become one summary each; the section under way stays whole."""
+    """Estimates summaries: each older section becomes one summary, and the current section stays."""
 
     def __init__(self, messages: Sequence[Shape]) -> None:
         self._sizes = [0, *accumulate(message.size for message in messages)]
         self._starts: list[int] = [0]
         self._folded: list[tuple[int, int]] = [(0, 0)]
-        """Bytes and messages before each start of a section, with every section before it folded."""
+        """Bytes and messages before the start of each section, with all earlier sections folded."""
         header = body = headers = 0
         for place, message in enumerate(messages):
             is_header = message.role in (SYSTEM, HUMAN)
@@ -80,7 +79,7 @@ class SummaryEstimate:
 
 
 class RedactionEstimate:
-    """Tool results of complete turns become placeholders; those of the turn under way stay."""
+    """Estimates redaction: tool results of complete turns become placeholders, and those of the current turn stay."""
 
     def __init__(self, messages: Sequence[Shape]) -> None:
         self._sizes = [0, *accumulate(message.size for message in messages)]
@@ -103,7 +102,7 @@ class RedactionEstimate:
 
 
 EVERY = 500
-"""Turns between two looks at whether somebody waits or has cancelled."""
+"""The number of turns between two updates of the progress, which also check for cancellation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class Line:
     name: str
     strategy: Strategy | None = None
     estimate: Estimate | None = None
-    """Of a request, where another operation rewrites its messages."""
+    """Estimates each request, for an operation that rewrites messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +136,16 @@ class Firing:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """A line over all turns. Of each turn its largest request counts, which is its last."""
+    """One line of the simulation over all turns. A turn is represented by its last request, which is its largest."""
 
     line: Line
     sizes: tuple[int, ...]
     """Content bytes of each turn's request, leading system messages included."""
     starts: tuple[int, ...]
-    """Place of the first stored message that is as it was in each turn's request: those before it are removed, or
-    rewritten where the line is an estimate."""
+    """For each turn's request, the index of the first unchanged message. Earlier ones are removed or, in an estimate, rewritten."""
     firings: tuple[Firing, ...]
     counts: tuple[int, ...]
-    """Messages of each turn's request, leading system messages included."""
+    """The number of messages in each turn's request, including leading system messages."""
 
     def tokens(self, bytes_per_token: float = BYTES_PER_TOKEN) -> tuple[int, ...]:
         return tuple(estimated_tokens(size, bytes_per_token) for size in self.sizes)
@@ -169,11 +167,11 @@ class Lost:
 class Simulation:
     messages: Sequence[Shape]
     leading: int
-    """How many system messages the chain begins with: they are in every request."""
+    """The number of system messages at the beginning of the chain, which are in every request."""
     turns: tuple[Turn, ...]
     lines: tuple[Simulated, ...]
     is_complete: bool = True
-    """False where it was cancelled: the lines so far are there."""
+    """False if the simulation was cancelled. It then has the lines that were finished."""
 
     def whole_turns(self, line: Simulated) -> tuple[int, ...]:
         """Return for each turn's request the first turn that it contains unchanged, from 0."""
@@ -181,14 +179,14 @@ class Simulation:
         return tuple(bisect_left(ends, start) for start in line.starts)
 
     def lost(self, line: Simulated, turn: int) -> Lost:
-        """What the line's strategy removed before the request of a turn; for an estimate see the difference of sizes."""
+        """Return the messages that a strategy removed before the request of a turn. Estimates remove nothing."""
         start = line.starts[turn]
         turns, results, systems, size = (sums[start] - sums[self.leading] for sums in self._sums)
         return Lost(turns, start - self.leading, results, systems, size)
 
     @cached_property
     def _sums(self) -> tuple[list[int], ...]:
-        """Turns, tool messages, system messages and bytes before each place."""
+        """The number of turns, tool messages, system messages and bytes before each index."""
         counted: tuple[Callable[[Shape], int], ...] = (
             ends_turn,
             lambda message: message.role == TOOL,
@@ -199,7 +197,7 @@ class Simulation:
 
 
 def turns_of(messages: Sequence[Shape]) -> Iterator[Turn]:
-    """The complete turns; messages after the last one belong to none."""
+    """Yield the complete turns. Messages after the last complete turn belong to none."""
     start = 0
     for place, message in enumerate(messages):
         if ends_turn(message):
@@ -210,7 +208,7 @@ def turns_of(messages: Sequence[Shape]) -> Iterator[Turn]:
 def simulate(
     chain: Chain, lines: Sequence[Line], context: Context | None = None, bytes_per_token: float = BYTES_PER_TOKEN
 ) -> Simulation:
-    """Linear in messages for each line. CompactionFailed where a compactor fails."""
+    """Simulate all lines, each in linear time. Raises CompactionFailed if a compactor fails."""
     context = context or Context()
     messages = chain.shapes()
     leading = leading_systems(messages)
@@ -259,7 +257,7 @@ class _Run:
         return Simulated(line, tuple(sizes), tuple(starts), tuple(firings), tuple(counts))
 
     def _size(self, start: int, end: int) -> int:
-        """Bytes of the request that sends the leading messages and those from `start` to before `end`."""
+        """Return the bytes of a request with the leading messages and messages `start:end`."""
         sizes = self.index.sizes
         return sizes[self.leading] + sizes[end] - sizes[start]
 
@@ -278,7 +276,7 @@ ESTIMATES: dict[str, Callable[[Sequence[Shape]], Estimate]] = {
     "Summarize": SummaryEstimate,
     "Redact": RedactionEstimate,
 }
-"""Other ways to keep requests small, by sizes alone; nothing is written."""
+"""Operations that are estimated for comparison, by name."""
 PLAIN = "No compaction"
 
 
@@ -295,8 +293,7 @@ def strategy_of(options: CompactOptions | Mapping[str, Any], context: Context | 
 def simulation_lines(
     messages: Sequence[Shape], strategies: Mapping[str, Strategy], estimates: Collection[str] = tuple(ESTIMATES)
 ) -> list[Line]:
-    """Return a line for the unchanged chain, for each named strategy, and for the named estimates. Raises OptionsError
-    for an unknown one."""
+    """Return a line for the unchanged chain, each named strategy and each named estimate. Raises OptionsError for an unknown estimate."""
     for name in estimates:
         if name not in ESTIMATES:
             raise OptionsError(f"There is no estimate “{name[:40]}”; there are {', '.join(ESTIMATES)}.")

@@ -1,5 +1,5 @@
-"""A strategy: a compactor with the settings of a run, which `next_state`, the operation and the simulation call; as JSON, and in
-words such as “Composite (compact above 8,000 tokens; keep the last 50 messages)”."""
+"""Strategies: a compactor with the settings of a run. Reads and writes their JSON, and describes them in words, such as “Composite
+(compact above 8,000 tokens; keep the last 50 messages)”."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Compacted:
 
     request: CompactionRequest
     trial: Trial
-    """Of the whole strategy; its parts are the trace."""
+    """The result of the whole strategy. Its parts are the trace."""
 
     @property
     def was_compacted(self) -> bool:
@@ -35,7 +35,7 @@ class Compacted:
 
     @property
     def splices(self) -> tuple[Splice, ...]:
-        """The changes, in places of the stored messages."""
+        """The changes, by index of the stored messages."""
         change = self.trial.change
         return tuple(splice for splice in change.splices if splice.removed or splice.messages) if change else ()
 
@@ -48,7 +48,7 @@ class Compacted:
         return sum(splice.removed for splice in self.splices)
 
     def with_first_request(self) -> Compacted:
-        """Return the same with the first human message kept, and the answer that ended its turn, so that roles alternate."""
+        """Return the run with the first human message kept, and with the answer that ended its turn, so that roles alternate."""
         messages, change = self.request.messages, self.trial.change
         first = messages.human_from(0)
         if change is None or change.boundary is None or first is None:
@@ -82,7 +82,7 @@ class Compacted:
 
 
 def _without(splice: Splice, kept: Container[int]) -> Iterator[Splice]:
-    """Yield the splices that remove all but some places."""
+    """Yield splices that remove the same messages, except those in `kept`."""
     places = range(splice.start, splice.start + splice.removed)
     for is_kept, run in groupby(places, lambda place: place in kept):
         found = list(run)
@@ -92,7 +92,7 @@ def _without(splice: Splice, kept: Container[int]) -> Iterator[Splice]:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """Called with a request; CompactionFailed where a compactor fails."""
+    """A compactor with settings. Call it with a request; it raises CompactionFailed if a compactor fails."""
 
     root: Compactor
     settings: Settings = field(default_factory=Settings)
@@ -116,7 +116,7 @@ def parse_strategy(given: str | Mapping[str, Any], registry: Registry = COMPACTO
 
 
 def print_strategy(compactor: Trigger, indent: int | None = None) -> str:
-    """The JSON that `parse_strategy` reads again; fields that have their default are left out."""
+    """Return the JSON of a strategy, without fields that have their default value."""
     return json.dumps(as_value(compactor), indent=indent, ensure_ascii=False)
 
 
@@ -147,13 +147,13 @@ def _load(text: str) -> Any:
 
 
 def kinds_of(node: type[Trigger]) -> dict[str, Any]:
-    """The type of each field."""
+    """Return the type of each field."""
     hints = get_type_hints(node)
     return {one.name: hints[one.name] for one in _fields(node)}
 
 
 def titles_of(node: type[Trigger]) -> dict[str, Titled]:
-    """What a form calls each field."""
+    """Return the title and unit of each field in a form."""
     hints = get_type_hints(node, include_extras=True)
     return {one.name: next(iter(getattr(hints[one.name], "__metadata__", ())), Titled(one.name)) for one in _fields(node)}
 
@@ -167,7 +167,7 @@ def _fields(node: type[Trigger]) -> tuple[Field[Any], ...]:
 
 
 def is_open(kind: Any) -> bool:
-    """A field that takes every member without a field of its own."""
+    """Return True for the type of a field that collects all members without a field of their own."""
     return get_origin(kind) is Mapping
 
 
@@ -176,7 +176,7 @@ class _Parser:
         self._types = {each.type: each for each in registry}
 
     def node(self, value: Any, place: str, wanted: type) -> Trigger:
-        """The compactor or trigger that an object describes."""
+        """Return the compactor or trigger of a JSON object."""
         where = place or "The strategy"
         if not isinstance(value, Mapping):
             raise OptionsError(f"{where} must be an object with a type.")
@@ -233,7 +233,7 @@ def _checked(value: Any, place: str, wanted: str, is_right: Callable[[], bool]) 
 
 
 def strategy_words(node: Trigger) -> str:
-    """Titles and numbers as the Compact page shows them; members that have their default are left out."""
+    """Return a strategy in words, as the Compact page shows it. Members that have their default value are left out."""
     text = _phrase(node)
     return text[:1].upper() + text[1:]
 

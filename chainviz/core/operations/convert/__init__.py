@@ -1,7 +1,7 @@
-"""Convert: a chain moves into another format, and the report names what that format has no place for. `same` only cleans up.
+"""Convert a chain to another format, and report what that format cannot store. The format `same` only cleans up ids and reasoning.
 
-Ids stay where the target accepts them. The provider switch of seed 1 (normalise ids, clear reasoning) is the choice of a
-provider: its ids follow that API's template, and reasoning, which one API refuses of another, goes.
+Ids stay if the target accepts them. If a provider is chosen, ids follow the template of its API, and another provider's reasoning is
+removed, because APIs refuse it.
 
 In reading order: `call_ids`, `request` (tools and settings), `losses`, `operation` (the entry point).
 """

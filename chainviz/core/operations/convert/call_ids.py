@@ -1,5 +1,5 @@
-"""New ids for the tool calls that a target refuses; a call and its result get the same id, pair by pair. Calls that move to an API
-that requires its own signature get the mark with which it accepts calls of others."""
+"""Give new ids to tool calls whose ids a target refuses, and the same ids to their results, pair by pair. Calls for an API that requires
+signatures get the fake signature that it accepts for calls of other models."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.contract import CallIds, Provider
 
 ANY = CallIds(pattern="(?s).+")
-"""For formats that belong to no API: a call without an id would lose its result there."""
+"""The ids of formats without an API. An empty id is refused, because a call without an id would lose its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepting(Template):
-    """Makes ids of a template, and accepts every id of a pattern."""
+    """A template that accepts every id that matches a pattern."""
 
     pattern: str
 
@@ -32,7 +32,7 @@ class Accepting(Template):
 
 
 def ids_of(format: Format) -> CallIds:
-    """The ids that the API of a format takes."""
+    """Return the ids that the API of a format accepts."""
     found = (provider.call_ids for provider in PROVIDERS if format.name in provider.formats | provider.clients)
     return next(found, ANY)
 
@@ -42,13 +42,13 @@ NewIds = Mapping[int, Mapping[int, str]]
 
 
 def accepted_ids(tree: ChainAST[M_co], ids: CallIds) -> NewIds:
-    """Returns ids for the calls, and their results, whose own the API refuses."""
+    """Return new ids for calls, and their results, whose ids the API refuses."""
     template = Accepting(parse_template(ids.template).tokens, ids.pattern)
     return _new_ids(tree, template, unique=ids.unique)
 
 
 def ids_of_template(tree: ChainAST[M_co], template: str) -> NewIds:
-    """Returns ids for those that do not follow the template (seed 1, Tool Call ID Normalization)."""
+    """Return new ids for calls, and their results, whose ids do not follow the template."""
     return _new_ids(tree, parse_template(template), unique=False)
 
 
@@ -83,12 +83,12 @@ def _with_id(part: Part, id: str) -> Part:
 
 
 def wants_signatures(provider: Provider, format: str) -> bool:
-    """Whether the API checks the signatures of calls in this format."""
+    """Return True if the provider requires signed calls in this format."""
     return any("sign-calls" in each.rule.fixes for each in provider.rules_of_sections(format))
 
 
 def with_signed_calls(messages: Sequence[Message]) -> list[Message]:
-    """The messages with a mark on every unsigned call of the last section: APIs look at the current turn only."""
+    """Return the messages with a fake signature on every unsigned call of the last section. APIs check only the current turn."""
     sections = MemoryChain(tuple(messages)).tree.sections
     start = len(messages) - len(sections[-1]) if sections else 0
     return [*messages[:start], *(with_signed_call(each) if acts_unsigned(each) else each for each in messages[start:])]

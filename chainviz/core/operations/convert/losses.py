@@ -1,6 +1,5 @@
-"""Find what a conversion loses: fields of messages that their format does not write, and the verdict of the target's
-API on the
-written bytes, read again.
+"""Find what a conversion loses: message fields that the target does not store. Then check the written document against the rules of the
+target's API.
 """
 
 from __future__ import annotations
@@ -79,8 +78,8 @@ def _names_text(names: Sequence[str]) -> str:
 
 
 def judge_written(content: bytes, format: str, provider: str = "") -> dict[Provider, Verdict]:
-    """Reads a document in a format and returns the verdict of each provider with whose API chains of this format are made, or of
-    the one that is named. What cannot be read again as one chain is not fully checked."""
+    """Read a document and return the verdict of each provider of its format, or of the named provider. A document that cannot be read as
+    one chain is not fully checked."""
     asked = (get_provider(provider),) if provider else tuple(each for each in PROVIDERS if each.is_of(format))
     with open_source(content) as source:
         try:

@@ -114,7 +114,7 @@ class Convert:
 
 
 class _Stages(NamedTuple):
-    """The messages with their attachments, then without reasoning where the options drop it, then as they are written."""
+    """The messages at three stages: with their attachments, after reasoning was dropped, and with new ids and signatures."""
 
     filled: Sequence[Message]
     cleared: Sequence[Message]
@@ -139,7 +139,7 @@ def _cleared(messages: Sequence[Message], options: ConvertOptions) -> Sequence[M
 
 
 def _with_ids(messages: Sequence[Message], options: ConvertOptions, format: Format | None) -> Sequence[Message]:
-    """Return the messages with ids and marks on calls as the provider, or else the format, wants them."""
+    """Return the messages with ids and signatures of calls that the provider requires, or the format if no provider is chosen."""
     provider = get_provider(options.provider) if options.provider else None
     template = options.tool_call_id_template or (provider.call_ids.template if provider else "")
     if provider is not None and format is not None and wants_signatures(provider, format.name):
@@ -171,11 +171,11 @@ def _report(chain: Chain, old: Sequence[Message], new: Sequence[Message]) -> Ite
 
 def _difference(old: Message, new: Message) -> str:
     ids = list(_renamed(old, new))
-    said = [f"call id “{a}” becomes “{b}”" for a, b in ids[:1]]
+    renamed = [f"call id “{a}” becomes “{b}”" for a, b in ids[:1]]
     if len(ids) > 1:
-        said = [f"{len(ids):,} call ids become new ones"]
+        renamed = [f"{len(ids):,} call ids become new ones"]
     dropped = ["reasoning dropped"] if _has_lost_reasoning(old, new) else []
-    return ", ".join([*said, *dropped]) or "attached text written in place"
+    return ", ".join([*renamed, *dropped]) or "attached text written in place"
 
 
 def _renamed(old: Message, new: Message) -> Iterator[tuple[str, str]]:

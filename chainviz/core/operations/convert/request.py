@@ -1,4 +1,4 @@
-"""Tools and settings of a chain that moves into another format."""
+"""Convert the tools and settings of a request to another format."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from chainviz.core.formats.requests.settings import sentences
 
 
 def new_request(chain: Chain, format: Format, *, model: str = "", is_line: bool = False) -> tuple[str, tuple[str, ...]]:
-    """Returns the document without messages ("" for the format's template), and what of the old one is not in it, a sentence each.
+    """Return the new document without messages ("" for the format's template), and a sentence for each loss.
 
-    `model`: the one that the new request names.
+    `model` is the model in the new request; "" keeps the old one within a provider's formats.
     """
     old = read_request(chain, get_format(chain.format))
     settings = old.settings

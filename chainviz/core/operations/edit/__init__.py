@@ -1,4 +1,4 @@
-"""The edits a person makes by hand, one at a time. Each reads and changes only the messages around the node that it names."""
+"""Edits by hand, one at a time. An edit reads and changes only the messages around its node."""
 
 from __future__ import annotations
 

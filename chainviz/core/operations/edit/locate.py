@@ -1,4 +1,4 @@
-"""The options of an edit, and the node that its path names, read with only its neighbourhood; an unclear path gets a sentence."""
+"""The options of an edit, and the node that its path names. Reads only the messages around the node, and explains an ambiguous path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P = TypeVar("P", bound=Part)
 
 
 class Change(NamedTuple):
-    """What an action does, and one sentence about it."""
+    """The changes of an edit, and a sentence that describes them."""
 
     splices: tuple[Splice, ...]
     reason: str
@@ -31,19 +31,19 @@ class Place:
 
     @property
     def span(self) -> range:
-        """Places of the messages of the node (of the part's message)."""
+        """The indexes of the node's messages, or of the message that contains the part."""
         return self.chain.span(Path(self.path.section, self.path.pair, self.path.message))
 
     @property
     def pair_span(self) -> range:
-        """Places of the messages of the pair around it; of itself in a header."""
+        """The indexes of the messages in the node's pair, or of the node itself in a header."""
         return self.chain.span(Path(self.path.section, self.path.pair)) if self.path.pair else self.span
 
     def messages(self) -> Sequence[Message]:
         return self.chain.slice(self.span.start, self.span.stop)
 
     def one_message(self) -> tuple[int, Message]:
-        """The place of the one message that the path names, and the message."""
+        """Return the index and the message that the path names. Raises Refused if it names several."""
         if self.path.pair is None:
             raise Refused(f"{self.path} is a section; choose one of its messages, such as {self.path}.p1.m0.")
         if len(self.span) != 1:
@@ -57,14 +57,15 @@ class Place:
         return 0 if self.path.pair == 0 or self.chain[self.span.start].role == "ai" else 1
 
     def some_part(self, message: Message) -> tuple[int, Part]:
-        """The part that the path names, whatever it is."""
+        """Return the index and the part that the path names, of any kind. Raises PathError if there is none."""
         number = self.path.part
         if number is None or number >= len(message.parts):
             raise PathError(f"{self.path} is not in this chain: the message has {len(message.parts)} parts.")
         return number, message.parts[number]
 
     def one_part(self, message: Message, noun: str, *kinds: type[P]) -> tuple[int, P]:
-        """The part of these kinds that the path names, or the only one of the message."""
+        """Return the index and the part of these kinds that the path names, or that the message has only one of. Raises Refused for any
+        other part."""
         if self.path.part is not None:
             number, part = self.some_part(message)
             if not isinstance(part, kinds):
@@ -97,7 +98,7 @@ def replaced_part(message: Message, place: int, part: Part) -> tuple[Part, ...]:
 
 
 def splices_for(changed: dict[int, tuple[Message, ...]]) -> tuple[Splice, ...]:
-    """Return splices that replace the message at each place by the given ones."""
+    """Return splices that replace the message at each index with the given messages."""
     return tuple(Splice(place, 1, messages) for place, messages in sorted(changed.items()))
 
 
@@ -178,4 +179,4 @@ FIELDS: dict[Action, tuple[str, ...]] = {
     "add_part": ("text", "name", "arguments", "call_id", "url", "allow_invalid", "drop_reasoning"),
     "image": ("url", "drop_reasoning"),
 }
-"""The options that mean something for an action; the others are ignored."""
+"""The options that each action uses. All other options are ignored."""

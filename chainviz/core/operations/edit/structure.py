@@ -46,7 +46,7 @@ def new_message(options: EditOptions) -> Message:
 
 
 def _check_place_for_all(options: EditOptions) -> None:
-    """Refuse values that the message has no place for, so that typed text is never dropped silently."""
+    """Raise Refused for values that the message cannot store, so that typed text is never dropped silently."""
     if options.role == TOOL and not options.call_id:
         raise Refused("A tool message needs the id of the call it answers.")
     if options.role == TOOL and options.arguments:
@@ -79,7 +79,7 @@ def _delete_part(place: Place, options: EditOptions) -> Change:
 
 
 def _deleted_with_results(place: Place, at: int, left: tuple[Message, ...], gone: set[str]) -> Change:
-    """The message at `at` gives way to `left`, and results of the ids `gone` go from its pair."""
+    """Return the change that replaces the message at `at` with `left` and removes the results of the calls `gone` from its pair."""
     edits: dict[int, tuple[Message, ...]] = {at: left}
     span = place.pair_span
     for i, message in enumerate(place.chain.slice(span.start, span.stop), span.start) if gone else ():
@@ -109,7 +109,7 @@ def _moved_to(path: Path, step: int) -> str:
 
 
 def _movable(place: Place, step: int) -> range:
-    """The neighbour to change places with; Refused where the tree would fall apart."""
+    """Return the span of the neighbour to swap with. Raises Refused if the move would break a pair or a section."""
     path = place.path
     if path.part is not None:
         raise Refused("Parts cannot be moved; move the message.")
@@ -125,8 +125,8 @@ def _movable(place: Place, step: int) -> range:
 
 
 def _check_neighbours(place: Place, upper: range, lower: range) -> None:
-    """Refuse a move after which a pair would not begin with its AI message or a section not with its header: it would
-    join the one before."""
+    """Raise Refused for a move after which a pair would not begin with its AI message, or a section with its header. It would become part
+    of the pair or section before it."""
     chain, path = place.chain, place.path
     if path.message is not None:
         if path.pair and chain[upper.start].role == AI:
@@ -154,7 +154,7 @@ def _swapped(chain: Chain, upper: range, lower: range) -> tuple[Splice, ...]:
     return (Splice(upper.start, len(upper)), Splice(lower.stop, 0, moved))
 
 
-# What is appended to a conversation state is stored and not sent: nothing calls a model (seed 3, AppendToState).
+# Appended messages of a conversation state are stored but not sent, because no model is called.
 
 
 def split(place: Place, options: EditOptions) -> Change:
@@ -177,7 +177,7 @@ def split(place: Place, options: EditOptions) -> Change:
 
 
 def merge(place: Place, options: EditOptions) -> Change:
-    """This message and the next of the same role, in the place of the first."""
+    """Merge a message with the next one, which must have the same role."""
     at, message = place.one_message()
     if at + 1 >= len(place.chain):
         raise Refused(f"{place.path} is the last message; there is none to merge it with.")
@@ -199,7 +199,7 @@ def _joined(first: tuple[Part, ...], second: tuple[Part, ...], options: EditOpti
 
 
 def append_human(chain: Chain, options: EditOptions) -> Change:
-    """The four cases of seed 0: a section of its own, or part of a last header that is not answered yet."""
+    """Append a human message: a new section or, if the last header has no answer yet, a part of that header."""
     for at, message in _last_header(chain):
         if message.role == HUMAN:
             new = replace(message, parts=(*message.parts, Text(options.text)))
@@ -208,17 +208,17 @@ def append_human(chain: Chain, options: EditOptions) -> Change:
 
 
 def append(chain: Chain, options: EditOptions) -> Change:
-    """A message of any role at the end, after any message."""
+    """Append a message of any role at the end of the chain."""
     return Change((Splice(len(chain), 0, (new_message(options),)),), f"a message with the role {options.role} was appended")
 
 
 def add_event(chain: Chain, options: EditOptions) -> Change:
-    """Something that happened, as a human message of its own at the end."""
+    """Append an event as a separate human message at the end of the chain."""
     return Change((Splice(len(chain), 0, (Message(HUMAN, (Text(options.text),)),)),), "an event was added")
 
 
 def _last_header(chain: Chain) -> Iterator[tuple[int, Message]]:
-    """The messages of the last header from the end, if nothing follows it."""
+    """Yield the messages of the last header, last first, if nothing follows the header."""
     for at in range(len(chain) - 1, -1, -1):
         message = chain[at]
         if message.role not in (SYSTEM, HUMAN):
@@ -227,7 +227,7 @@ def _last_header(chain: Chain) -> Iterator[tuple[int, Message]]:
 
 
 def add_part(place: Place, options: EditOptions) -> Change:
-    """Add a part after the one that the path names, else at the end of the message."""
+    """Add a part after the one that the path names, or at the end of the message."""
     at, message = place.one_message()
     if message.role == TOOL:
         raise Refused("A tool message can only have results; answer a call, or insert another message.")

@@ -1,4 +1,4 @@
-"""Edits of one value in place: a text, a role, a tool's name, arguments, content or call id. Parts keep their origin."""
+"""Edits of one value: a text, a role, or a tool's name, arguments, result or call id. Parts keep their origin."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def set_name(place: Place, options: EditOptions) -> Change:
     _, chosen = place.one_part(message, "tool call or result", ToolCall, ToolResult)
 
     def renamed(part: CallOrResult) -> CallOrResult:
-        # results without a name, or with another one, stay: many formats have no place for it
+        # results without this name are not renamed, because many formats do not store names in results
         return replace(part, name=options.name) if part is chosen or part.name == chosen.name else part
 
     return _set_on_call_or_result(place, options, renamed, "name")
@@ -141,7 +141,7 @@ def set_arguments(place: Place, options: EditOptions) -> Change:
 
 
 def check_arguments(text: str, options: EditOptions) -> None:
-    """Refused, with the place, where the text is invalid JSON and that was not allowed."""
+    """Raise Refused, with the place of the fault, if the text is invalid JSON, unless the options allow it."""
     if options.allow_invalid or is_json(text):
         return
     try:
@@ -166,7 +166,7 @@ def set_result(place: Place, options: EditOptions) -> Change:
 
 
 def answer(place: Place, options: EditOptions) -> Change:
-    """Set the result of a call: rewrite the present one, else add one behind the pair's tool messages."""
+    """Answer a call: rewrite its result or, if it has none, add one after the tool messages of the pair."""
     call, span = _call_to_answer(place, options)
     name = options.name or call.name
     rest = list(enumerate(place.chain.slice(span.start + 1, span.stop), span.start + 1))
@@ -185,14 +185,14 @@ def answer(place: Place, options: EditOptions) -> Change:
     tools = [(at, message) for at, message in rest if message.role == TOOL]
     last, message = tools[-1] if tools else (span.start, Message(TOOL))
     if len(message.results) > 1:
-        # this chain keeps the results of one turn in one message
+        # the chain stores the results of one turn in one message
         longer = replace(message, parts=(*message.parts, result))
         return Change(splices_for({last: (longer,)}), f"the call of {name} was answered")
     return Change((Splice(last + 1, 0, (Message(TOOL, (result,)),)),), f"the call of {name} was answered")
 
 
 def _are_nameless(messages: Iterable[Message]) -> bool:
-    """This chain's results carry no names, as many formats have none."""
+    """Return True if the results of the chain have no names, as in many formats."""
     results = [result for message in messages for result in message.results]
     return bool(results) and not any(result.name for result in results)
 
@@ -224,9 +224,9 @@ def _listed(ids: Iterable[str]) -> str:
 
 
 NEAR = 40
-"""Messages on either side whose ids count."""
+"""The number of messages on each side whose ids a new id imitates."""
 SEQUENCE = 6
-"""Digits of an id that is a number in a row; more are random."""
+"""The most digits of a counted id. A number with more digits is random."""
 _ID = re.compile(r"(.*[^A-Za-z0-9])?([A-Za-z0-9]+)", re.DOTALL)
 CHARSETS = (string.digits, string.digits + "abcdef", string.ascii_letters + string.digits)
 

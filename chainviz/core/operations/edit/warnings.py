@@ -1,4 +1,4 @@
-"""What an edit leaves behind that a person should know: open calls, results without a call, signed reasoning, nothing."""
+"""Warnings after an edit: open calls, results without a call, signed reasoning in a changed message, an empty chain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.formats import get_format
 
 NEARBY = 8
-"""Messages read at once when looking for the ends of a pair."""
+"""The number of messages read at once to find the ends of a pair."""
 
 
 def warnings_for(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
@@ -33,7 +33,7 @@ def warnings_for(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
 
 
 def edited_messages(chain: Chain, changes: Sequence[Splice]) -> list[Message]:
-    """AI messages that are not as they were before; moved ones are."""
+    """Return the AI messages that changed. Moved messages did not."""
     gone = [message for change in changes for message in chain.slice(change.start, change.start + change.removed)]
     return [m for change in changes for m in change.messages if m.role == AI and gone and m not in gone]
 
@@ -58,7 +58,7 @@ def _unsigned(part: Part) -> Part:
 
 
 def new_losses(chain: Chain, changes: Sequence[Splice]) -> list[str]:
-    """Describe what the chain's own format cannot represent in the changed messages, unless it was already lost before."""
+    """Return a sentence for each new loss when the chain's format stores the changed messages."""
     try:
         format = get_format(chain.format)
     except DocumentError:
@@ -71,7 +71,7 @@ def new_losses(chain: Chain, changes: Sequence[Splice]) -> list[str]:
 
 
 def _calls(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
-    """Ids that became open or lost their call, found in the pairs around the change."""
+    """Yield sentences about calls without a result, and results without a call, that the change caused in the pairs around it."""
     start, stop = _around(chain, changes)
     before = chain.shapes_in(start, stop)
     after = apply_splices(before, [replace(change, start=change.start - start) for change in changes])

@@ -1,7 +1,6 @@
-"""Observations: writes tool results in another convention, or changes them between tool messages and text (seed 2).
+"""Write tool results in another text convention, or convert them between tool messages and text.
 
-plan.py says what would change and what would be lost (reformat.py, to_text.py and to_tools.py are the three ways);
-operation.py makes the change.
+In reading order: `options`, `rewrites` (the three ways of converting), `operation` (the plan and its execution).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Convert the form of tool results: plan what would change, stay or be lost, then do it. Refused where something would be lost,
-unless a person said to convert anyway."""
+"""Convert tool results: plan what would change, stay or be lost, then apply the plan. Raises Refused if something would be lost, unless
+the options force it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Plan:
 
     @property
     def results(self) -> int:
-        """Results that would be rewritten."""
+        """The number of results that would be rewritten."""
         return sum(rewrite.results for rewrite in self.rewrites)
 
     @property
@@ -40,14 +40,14 @@ class Plan:
 
     @property
     def ids(self) -> int:
-        """Call ids that are lost (to_text) or made up (to_tools)."""
+        """The number of call ids that are lost (to_text) or generated (to_tools)."""
         return sum(rewrite.ids for rewrite in self.rewrites)
 
 
 def plan_conversion(
     chain: Chain, options: ObservationsOptions, context: Context, tools: Collection[str] | None = None
 ) -> Plan:
-    """Plan the conversion. `tools`: names that results may have, if they are known; else they are read from the chain."""
+    """Plan the conversion. `tools` are the names that results may have; None to read them from the chain."""
     found = list(WAYS[options.roles](_task(chain, options, context, tools)))
     return Plan(
         tuple(each for each in found if isinstance(each, Rewrite)),
@@ -58,7 +58,7 @@ def plan_conversion(
 def plan_conventions(
     chain: Chain, options: ObservationsOptions, context: Context, tools: Collection[str]
 ) -> dict[str, Plan]:
-    """A plan for every convention, with the other options as they are; message roles stay. Reads the chain once."""
+    """Return a plan for each convention, with the same other options and message roles. Reads the chain once."""
     found: dict[ConventionName, list[Rewrite]] = {convention: [] for convention in get_args(ConventionName)}
     for convention, rewrite in rewrites.reformat_texts_to(_task(chain, options, context, tools), tuple(found)):
         found[convention].append(rewrite)
@@ -73,9 +73,9 @@ def _task(chain: Chain, options: ObservationsOptions, context: Context, tools: C
 
 
 REWRITE, LOSE, KEEP = "rewrite", "lose", "keep"
-"""Actions of the report's rows: messages that change, what a rewritten message loses, messages that stay."""
+"""Actions of rows in the report: a changed message, a loss in a changed message, a message that stays."""
 SHOWN = 3
-"""Losses that a refusal names."""
+"""The most losses that a refusal names."""
 
 
 class ConvertObservations:
@@ -119,7 +119,7 @@ def _call_ids(plan: Plan) -> str:
 
 
 def report_of(chain: Chain, plan: Plan) -> tuple[Decision, ...]:
-    """A row for each rewritten stretch, one for each loss in it, and one for each message that stays; in chain order."""
+    """Return a row for each rewritten range, each loss in it and each message that stays, in chain order."""
     paths = [str(path) for path in message_paths(chain.tree)] if plan.rewrites or plan.kept else []
     rows = [(each.message, Decision(paths[each.message], KEEP, each.reason)) for each in plan.kept]
     rows += [(each.splice.start, row) for each in plan.rewrites for row in _rows(each, paths)]

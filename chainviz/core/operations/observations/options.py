@@ -1,4 +1,4 @@
-"""What a person can choose about the form of tool results, and what the ways of converting take and return."""
+"""The options of converting tool results, and the inputs and results of the three ways of converting."""
 
 from __future__ import annotations
 
@@ -76,19 +76,19 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Neighbouring messages that change."""
+    """A change to consecutive messages."""
 
     splice: Splice
     what: str
-    """In words: `brackets to XML`."""
+    """The change in words: `brackets to XML`."""
     results: int
     survived: int
-    """Results that read back with the same name, order and bytes."""
+    """The number of results that read back with the same name, order and bytes."""
     size_before: int
-    """Bytes of the messages."""
+    """The size in bytes of the old messages."""
     losses: tuple[Loss, ...] = ()
     ids: int = 0
-    """Call ids that are lost, or made up."""
+    """The number of call ids that are lost or generated."""
 
     @property
     def size_after(self) -> int:

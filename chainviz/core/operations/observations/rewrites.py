@@ -1,5 +1,5 @@
-"""The ways of converting tool results: into another convention of text, from tool messages to text, and back. Roles, media and the
-text around results stay when only the convention changes."""
+"""The three ways of converting tool results: to another text convention, from tool messages to text, and back. A change of convention
+keeps roles, media and the text around results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def reformat_texts(task: Task) -> Iterator[Rewrite]:
 
 
 def reformat_texts_to(task: Task, targets: Sequence[ConventionName]) -> Iterator[tuple[ConventionName, Rewrite]]:
-    """Yield the rewrites for each of several conventions; the chain is read once."""
+    """Yield the rewrites for each of several conventions. Reads the chain once."""
     reader = ObservationReader(task.recognition.tools)
     choices = [task.options.model_copy(update={"to": target}) for target in targets]
     walked = walk(task.chain, task.recognition)
@@ -82,8 +82,8 @@ def _reformat_text(
     )
 
 
-# To text: calls become an action section of their AI message, and results one human message behind it. Call ids are
-# lost. A pair with something that cannot be written as text is left unchanged.
+# To text: calls become an action section of their AI message, and results become one human message after it. Call ids are lost. A pair
+# with anything that cannot be written as text stays unchanged.
 
 
 Pair = BodyPair[Message]
@@ -142,7 +142,7 @@ def _pair_to_text(place: int, pair: Pair, options: ObservationsOptions, reader: 
 
 
 def _with_action(ai: Message, options: ObservationsOptions) -> Message:
-    """The calls as a section at the end of the last text."""
+    """Return the AI message with its calls as a section at the end of its last text."""
     calls = [_call_text(part) for part in ai.parts if isinstance(part, ToolCall)]
     content = calls[0] if len(calls) == 1 else "[\n  " + ",\n  ".join(calls) + "\n]"
     action = get_text_format(MARKDOWN if options.to == MARKDOWN else XML).format_section(options.section, content)
@@ -172,7 +172,7 @@ def _blocks(pair: Pair) -> Iterator[Block]:
 
 
 def _behind_text(tools: Iterable[Message]) -> Iterator[Part]:
-    """Media of the results in the order of the messages, then the other parts of these."""
+    """Yield the media of the results in order, then the other parts of the tool messages."""
     tools = list(tools)
     for message in tools:
         for part in message.parts:
@@ -183,7 +183,7 @@ def _behind_text(tools: Iterable[Message]) -> Iterator[Part]:
 
 
 def _call_losses(old: Message, new: Message, section: str) -> Iterator[Loss]:
-    """Calls that would not be read back from the action, and what hangs on calls."""
+    """Yield the losses of calls that would not be read back from the action section, and of their reasoning."""
     calls = [part for part in old.parts if isinstance(part, ToolCall)]
     read = [call for action in read_actions(new, section) for call in action.calls.calls]
     if [(call.name, call.text) for call in read] != [(call.name, call.arguments or "{}") for call in calls]:
@@ -193,9 +193,8 @@ def _call_losses(old: Message, new: Message, section: str) -> Iterator[Loss]:
             yield Loss(call.name, "ignored", "loses the reasoning that belongs to its call", 0)
 
 
-# To tool messages: calls of action sections become tool calls, and the results behind them tool messages. Call ids
-# are made up. An action is converted as a whole or not at all: each of its calls needs one result in the next
-# message.
+# To tool messages: calls in action sections become tool calls with generated ids, and the results after them become tool messages. An
+# action is converted only if each of its calls has one result in the next message.
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +296,7 @@ def _without_actions(ai: Message, actions: Sequence[Action]) -> tuple[Part, ...]
 
 
 def _without_results(human: Message, observed: ObservedMessage, text: TextObservation) -> Iterator[Part]:
-    """Yield the rest of the message: the text around the results, and media that belong to none of them."""
+    """Yield the parts of the message without the results: the text around them, and media that belong to no result."""
     moved = {id(medium) for result in observed.results for medium in result.media}
     for place, part in enumerate(human.parts):
         if place == observed.part and isinstance(part, Text):
