@@ -1,8 +1,8 @@
 """The triggers that make tables append-only: the database itself refuses to change or delete their rows.
 
-Only a transaction that holds a row in `store_purge` may do so (purge/delete.py writes it first and removes it last, so
-that no other transaction sees it). SQLite remakes a table, and silently drops its triggers, when a migration adds a column
-that is not nullable, or alters or removes one: such a migration ends with `migrations.RunPython(protect_again(...))`.
+Only a transaction with a row in `store_purge` may change or delete rows. purge/delete.py writes that row first and removes it last, so
+no other transaction sees it. When a migration adds a column that is not nullable, or alters or removes a column, SQLite recreates
+the table without its triggers. Such a migration must end with `migrations.RunPython(protect_again(...))`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ END $$
 """
 
 Operation = Callable[[Any, Any], None]
-"""What `migrations.RunPython` calls with the apps and the schema editor."""
+"""A function for `migrations.RunPython`, which calls it with the apps and the schema editor."""
 
 
 def protect(schema_editor: Any, tables: Sequence[str] = TABLES, prefix: str = "store_") -> None:
-    """Creates the triggers of these tables, named without their app's prefix; those that exist are replaced."""
+    """Create or replace the triggers of these tables. Table names are given without `prefix`."""
     if schema_editor.connection.vendor == "postgresql":
         schema_editor.execute(FUNCTION)
     unprotect(schema_editor, tables, prefix)
@@ -56,5 +56,5 @@ def unprotect(schema_editor: Any, tables: Sequence[str] = TABLES, prefix: str = 
 
 
 def protect_again(*tables: str, prefix: str = "store_") -> Operation:
-    """Return the last operation of a migration that makes or remakes these tables; without names, those of the store."""
+    """Return the operation that ends a migration which creates or recreates these tables; without names, all tables of the store."""
     return lambda apps, schema_editor: protect(schema_editor, tables or TABLES, prefix)

@@ -1,7 +1,7 @@
-"""Checksums: each covers every column of a stored row, so that fsck finds any change to it (issue 8).
+"""Checksums of stored rows. Each covers every column of its row, so that fsck finds any change.
 
-Columns count in the order of their names, and one that is null is left out: a migration that adds a nullable column
-changes no checksum. One that fills a column ends with `fill_checksums` of its table.
+Columns are covered in the order of their names, without null columns. Therefore a migration that adds a nullable column changes no
+checksum. A migration that fills a column must end with `fill_checksums` for its table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Row = TypeVar("Row", bound="Checked")
 
 
 def checksum_of(row: models.Model, covered: Iterable[object] = (), *, with_key: bool = True) -> bytes:
-    """Returns the checksum of a row, of which no field is deferred. `covered`: what it covers beside its columns."""
+    """Return the checksum of a row without deferred fields. `covered` are values that it covers in addition to the columns."""
     digest = blake2b(digest_size=LENGTH)
     for field in sorted(row._meta.concrete_fields, key=lambda field: field.attname):
         value = field.get_prep_value(getattr(row, field.attname))
@@ -53,7 +53,7 @@ def _encoded(value: object) -> bytes:
 
 class CheckedQuerySet(models.QuerySet[Row]):
     def update(self, **values: Any) -> int:
-        """Updates the rows and their checksums; nobody else changes them meanwhile."""
+        """Update the rows and their checksums. The caller must make sure that nobody else changes the rows meanwhile."""
         with transaction.atomic(savepoint=False):
             keys = list(self.select_for_update().order_by().values_list("pk", flat=True))
             updated = models.QuerySet(self.model).filter(pk__in=keys).update(**values)
@@ -67,7 +67,7 @@ class Checked(models.Model):
     checksum = models.BinaryField(null=True, editable=False)
 
     is_append_only: ClassVar[bool] = False
-    """Such a row cannot be updated with the checksum after the database gave it a key, so its key is not covered."""
+    """The checksum does not cover the key of an append-only row, because the row cannot be updated after the database set the key."""
     objects = CheckedQuerySet.as_manager()
 
     class Meta:
@@ -86,13 +86,13 @@ class Checked(models.Model):
                 renew_checksums(type(self), (self.pk,))
 
     def _take_database_defaults(self) -> None:
-        """The database would fill in the time of the row, which the checksum covers."""
+        """Set the defaults of the database, such as the time, in Python, because the checksum covers them."""
         for field in self._meta.concrete_fields:
             if isinstance(getattr(self, field.attname), DatabaseDefault):
                 setattr(self, field.attname, timezone.now())
 
     def covered(self) -> Iterable[object]:
-        """Returns what the checksum covers beside the columns."""
+        """Return the values that the checksum covers in addition to the columns."""
         return ()
 
     def computed_checksum(self) -> bytes:
@@ -108,8 +108,7 @@ def renew_checksums(model: type[Checked], keys: Collection[Any]) -> None:
 def fill_checksums(
     rows: models.Manager[Any], covered: Callable[[Any], Iterable[object]] = lambda row: (), *, with_key: bool = True
 ) -> None:
-    """Fill the checksums of rows in a migration, where models have no methods: `covered` and `with_key` are those of
-    the model."""
+    """Fill the checksums of rows in a migration, where models have no methods. Pass the model's `covered` and `with_key`."""
     for key in list(rows.values_list("pk", flat=True)):
         row = rows.get(pk=key)
         rows.filter(pk=key).update(checksum=checksum_of(row, covered(row), with_key=with_key))

@@ -1,4 +1,4 @@
-"""Values that are worked out once for a snapshot and then read from one table (models.Derived)."""
+"""Cache values that are computed once for a snapshot, in one table (models.Derived)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chainviz.store.models import Derived, Snapshot
 
 @dataclass(frozen=True)
 class DerivedKind:
-    """A kind of value. Raise `version` when the code gives another value for the same snapshot."""
+    """A kind of cached value. Increase `version` when the code computes a different value for the same snapshot."""
 
     name: str
     version: int
@@ -24,8 +24,8 @@ class DerivedKind:
     def get(
         self, snapshot: Snapshot, make: Callable[[], Any], key: str = "", content: bytes | memoryview | None = None
     ) -> Any:
-        """Return the stored value; if there is none, call `make` and store its result. The value is JSON. `content`: what another
-        query has read of it (`column`)."""
+        """Return the stored value; if there is none, call `make` and store its result as JSON. `content` is the stored value, if another
+        query has already read it with `column`."""
         if content is None:
             found = Derived.objects.filter(snapshot=snapshot, kind=self.name, key=key, version=self.version)
             content = found.values_list("content", flat=True).first()
@@ -33,13 +33,13 @@ class DerivedKind:
             return unpack(content)
         value = make()
         row = Derived(snapshot=snapshot, kind=self.name, key=key, version=self.version, content=pack(value))
-        with suppress(DatabaseError):  # on a full disk pages are shown all the same
+        with suppress(DatabaseError):  # pages work even if the disk is full
             Derived.objects.bulk_create(
                 [row], update_conflicts=True, update_fields=["version", "content"], unique_fields=["snapshot", "kind", "key"]
             )
         return value
 
     def column(self, snapshot: str, key: str = "") -> Subquery:
-        """The content as a column of another query; `snapshot` names the query's field that leads to the snapshot."""
+        """Return the stored value as a column of another query. `snapshot` is the name of that query's field for the snapshot."""
         found = Derived.objects.filter(snapshot=OuterRef(snapshot), kind=self.name, key=key, version=self.version)
         return Subquery(found.values("content")[:1])

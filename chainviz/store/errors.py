@@ -1,4 +1,4 @@
-"""What the store refuses, in words for a person."""
+"""The errors of the store, with sentences for a person."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chainviz.store.models import Version
 
 
 class Conflict(Refused):
-    """Somebody else saved in the meantime. No version was saved; the draft stays."""
+    """Raised if somebody else saved a version in the meantime. Nothing is saved, and the draft stays."""
 
     def __init__(self, base: Version, head: Version) -> None:
         super().__init__(
@@ -20,7 +20,7 @@ class Conflict(Refused):
 
 
 class Overlap(Refused):
-    """A draft and the head changed the same pairs."""
+    """Raised if a draft and the newest version changed the same pairs."""
 
     def __init__(self, paths: tuple[Path, ...]) -> None:
         shown = ", ".join(map(str, paths[:5])) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")

@@ -1,10 +1,9 @@
-"""Trace messages through versions: the steps that led to a snapshot, and what each of them replaced.
+"""Trace messages through versions: find the steps that led to a snapshot, and the messages that each step replaced.
 
-A snapshot names the run that its step wrote (Snapshot.run), so the run of a message leads to its step. A step keeps no
-list of replaced messages. They follow from what it removed and added: a message with the same content was moved;
-otherwise messages of one role follow each other in the same order; otherwise ids of tool calls decide, or, if only a
-few
-messages were removed, as in a merge or split, any of them may be meant.
+A snapshot names the run that its step wrote (Snapshot.run), so the run of a message identifies its step. A step stores no list of
+replaced messages; they are derived from the removed and added ones. A message with the same content was moved. Otherwise messages
+of one role correspond in order, or by the ids of tool calls. If only a few messages were removed, as in a merge or split, any of them
+may be the predecessor.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ COPY = "copy"
 """The operation of a snapshot that was copied from another chain."""
 GONE = "The chain that this one was copied from was deleted, and its list of removed content with it. Export this chain alone."
 MOST_STEPS = 60
-"""How far back a message is followed."""
+"""The number of steps through which a message is followed back."""
 FEW = 8
 
 
@@ -38,7 +37,7 @@ FEW = 8
 
 
 def ancestors(snapshot: Snapshot) -> dict[int, str]:
-    """Returns the operation of the snapshot and of each ancestor by their keys, newest first. One query."""
+    """Return the operation of the snapshot and of each ancestor by key, newest first. Takes one query."""
     earlier = Snapshot.objects.filter(history=snapshot.history_id, pk__lte=snapshot.pk)
     known = {pk: (parent, operation) for pk, parent, operation in earlier.values_list("pk", "parent_id", "operation")}
     found: dict[int, str] = {}
@@ -50,8 +49,8 @@ def ancestors(snapshot: Snapshot) -> dict[int, str]:
 
 
 def steps_of(snapshot: Snapshot, operations: Collection[str]) -> Iterator[Snapshot]:
-    """Yields the steps of these operations that led to the snapshot, also in the chain that it was copied from. Raises
-    Refused where such a step was made in a chain that is gone."""
+    """Yield the steps of these operations that led to the snapshot, including those in the chain that it was copied from. Raises Refused
+    if such a step belongs to a deleted chain."""
     before = ancestors(snapshot)
     wanted = [key for key, operation in before.items() if operation in operations]
     yield from Snapshot.objects.select_related("parent__template__run", "template__run").filter(pk__in=wanted)
@@ -68,7 +67,7 @@ def steps_of(snapshot: Snapshot, operations: Collection[str]) -> Iterator[Snapsh
 
 
 def copy_options(old: Snapshot) -> dict[str, object]:
-    """Returns what a copy keeps of its origin: the snapshot, and the operations that led to it."""
+    """Return the options that a copy stores about its origin: the snapshot, and the operations that led to it."""
     before = ancestors(old)
     operations = set(before.values())
     if COPY in operations:
@@ -82,7 +81,7 @@ def _options(key: int) -> dict[str, Any]:
 
 
 def rewritten_messages(step: Snapshot) -> list[tuple[Message, Message]]:
-    """Returns each message that a step wrote in the place of another, as (before, after)."""
+    """Return each message that a step replaced with another, as (before, after)."""
     assert step.parent is not None
     found: list[tuple[Message, Message]] = []
     bodies, old = BodyReader(), pieces_of(step.parent)
@@ -96,7 +95,7 @@ def rewritten_messages(step: Snapshot) -> list[tuple[Message, Message]]:
 
 
 def origins(snapshot: Snapshot, message: StoredMessage) -> Iterator[StoredMessage]:
-    """Yields the message, then those that it replaced, newest first."""
+    """Yield the message, then the earlier messages that it replaced, newest first."""
     seen = {message.piece}
     waiting = [(snapshot, message)]
     for _ in range(MOST_STEPS):
@@ -114,7 +113,7 @@ def origins(snapshot: Snapshot, message: StoredMessage) -> Iterator[StoredMessag
 
 
 def _step_of(snapshot: Snapshot, run: int) -> Snapshot | None:
-    """Returns the ancestor whose step wrote the run; several have the run where a draft was rebased."""
+    """Return the ancestor whose step wrote the run. After a rebase, several snapshots have the same run."""
     writers = list(Snapshot.objects.select_related("parent").filter(history=snapshot.history_id, run=run))
     if len(writers) > 1:
         before = ancestors(snapshot)
@@ -145,13 +144,13 @@ def changes_between(old: Snapshot, new: Snapshot) -> list[tuple[Rows, Rows]]:
 
 
 def written_messages(old: Snapshot, new: Snapshot) -> tuple[range, ...]:
-    """Returns where `new` has messages that `old` does not have there: changed, added or moved ones."""
+    """Return the ranges of changed, added or moved messages in `new`."""
     return _written(pieces_of(old), pieces_of(new))
 
 
 @lru_cache(maxsize=8)
 def _written(old: tuple[Piece, ...], new: tuple[Piece, ...]) -> tuple[range, ...]:
-    """Kept for the windows of a draft: with 16,000 changes it takes 0.13 s."""
+    """Cached for the windows of a draft, because 16,000 changes take 0.13 s."""
     found: list[range] = []
     shift = 0
     for change in differences(old, new):
@@ -163,7 +162,7 @@ def _written(old: tuple[Piece, ...], new: tuple[Piece, ...]) -> tuple[range, ...
 
 
 class Counterparts:
-    """The counterparts of messages on the other side of a step. `changes`: the side of the messages first."""
+    """Finds the counterparts of messages on the other side of a step. Each of `changes` has the messages' own side first."""
 
     def __init__(self, changes: Sequence[tuple[Rows, Rows]]) -> None:
         self._changes = changes
@@ -189,7 +188,7 @@ class Counterparts:
 
 
 class _Beside:
-    """The messages of one role that a change removed, beside those that it added."""
+    """The messages of one role on both sides of a change."""
 
     def __init__(self, own: Rows, others: Rows, role: str) -> None:
         mine, theirs = {row.digest for row in own}, {row.digest for row in others}
@@ -212,7 +211,7 @@ class _Beside:
 
 
 def same_node(old: StoredChain, new: StoredChain, path: Path) -> Path | None:
-    """Returns the path of a node of `old` in `new`, by its first message; None where that was changed or removed."""
+    """Return the path in `new` of a node of `old`, found by its first message; None if that message was changed or removed."""
     first = first_message(old, path)
     return _path_at(new, Places(pieces_of(new.snapshot)).index(*first.piece[:2]), path) if first is not None else None
 
@@ -233,14 +232,14 @@ def followed_node(old: StoredChain, steps: Sequence[Snapshot], path: Path) -> Pa
 
 
 def _changes_of(step: Snapshot) -> Sequence[PieceSplice]:
-    """Return what a step put in place of which messages of its parent."""
+    """Return the changes that a step made to its parent."""
     if step.key_id is not None:
         return unpack_splices(step.pieces)
     return differences(pieces_of(step.parent), pieces_of(step)) if step.parent is not None else ()
 
 
 def _index_after(changes: Sequence[PieceSplice], message: StoredMessage, index: int) -> int:
-    """Return the index of a message behind a step; `index`: before it. -1 if the step removed the message."""
+    """Return the index of a message after a step, given its `index` before the step; -1 if the step removed the message."""
     shift, own, is_gone = 0, 0, index < 0
     for change in changes:
         place = Places(change.pieces).index(message.run, message.position)
@@ -261,7 +260,7 @@ def steps_between(old: Snapshot, new: Snapshot) -> list[Snapshot]:
 
 
 def _path_at(chain: StoredChain, index: int, path: Path) -> Path | None:
-    """Returns the path of a message, or of the section or pair that begins with it where `path` names such a node."""
+    """Return the path of a message; if `path` is a section or pair, the path of the section or pair that begins with the message."""
     if index < 0:
         return None
     found = chain.outline.path_at(index)
@@ -279,7 +278,7 @@ def first_message(chain: StoredChain, path: Path) -> StoredMessage | None:
     return next(iter(chain.rows(start, start + 1)), None)
 
 
-# what the reports of steps say about messages
+# reports of steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,10 +288,10 @@ class Replacement:
     step: Snapshot
     """The snapshot with the summary in it."""
     repeated: tuple[Snapshot, ...]
-    """The same step on a newer version, where its draft was rebased."""
+    """The same step on newer versions, after rebases of its draft."""
     first: Path
     last: Path
-    """In the parent of the step."""
+    """The replaced nodes are `first` to `last`, in the parent of the step."""
     reason: str
     before: int
     after: int
@@ -305,8 +304,8 @@ class Replacement:
 
 
 def replacement_of(chain: StoredChain, path: Path) -> Replacement | None:
-    """Returns what a summary replaced, wherever it moved and whatever changed it since; None where the node is not a
-    summary that was made in this chain."""
+    """Return the nodes that a summary replaced, even if the summary was moved or changed since; None if the node is not a summary that was
+    made in this chain."""
     steps = chain.summaries
     first = first_message(chain, path) if steps else None
     for message in origins(chain.snapshot, first) if first is not None else ():
@@ -318,7 +317,7 @@ def replacement_of(chain: StoredChain, path: Path) -> Replacement | None:
 
 
 def _reported(steps: Sequence[Snapshot], message: StoredMessage) -> Replacement | None:
-    """Reads the rows of the report about a message: several, where the summary consists of several texts."""
+    """Read the rows of the report about a message. A summary of several texts has several rows."""
     step = steps[0]  # the report names nodes of its parent
     index = Places(pieces_of(step)).index(message.run, message.position)
     if index < 0:
@@ -339,7 +338,7 @@ def _reported(steps: Sequence[Snapshot], message: StoredMessage) -> Replacement 
 
 
 def first_version_with(steps: Sequence[Snapshot]) -> Version | None:
-    """Returns the first version that came after one of these steps; None while they belong to drafts."""
+    """Return the first version after one of these steps; None if they belong only to drafts."""
     for step in steps:
         later = Snapshot.objects.filter(history=step.history_id, pk__gte=step.pk)
         parents = dict(later.values_list("pk", "parent"))
@@ -353,7 +352,7 @@ def first_version_with(steps: Sequence[Snapshot]) -> Version | None:
 
 
 def last_version_before(step: Snapshot) -> Version | None:
-    """Returns the newest version that is, or precedes, what the step changed."""
+    """Return the newest version at or before the parent of the step."""
     earlier = Version.objects.filter(history=step.history_id, snapshot__lt=step.pk)
     numbers = dict(earlier.order_by("-number").values_list("snapshot", "pk"))
     found = next((numbers[key] for key in ancestors(step) if key in numbers), None)
@@ -361,10 +360,10 @@ def last_version_before(step: Snapshot) -> Version | None:
 
 
 def redacted_places(chain: StoredChain) -> frozenset[Place]:
-    """Returns the parts that a redaction wrote, as (message, part), unless a later step wrote their message again.
+    """Return the parts that a redaction wrote, as (message, part), except in messages that a later step rewrote.
 
-    The reports of the steps say so, whatever the placeholder looks like: no provider has a field for such a mark. One
-    query for a chain that was never redacted.
+    They are read from the reports of the steps, because no provider's format can mark a redacted part. Takes one query for a chain that
+    was never redacted.
     """
     steps = Snapshot.objects.filter(history=chain.snapshot.history_id, operation=REDACT.name)
     reports = {run: redacted_parts(unpack(report)) for run, report in steps.values_list("run", "report")}

@@ -1,11 +1,9 @@
-"""The tables of the store. Content is stored as bytes, never in text or JSON columns: it may contain NUL and lone
-surrogates.
+"""The tables of the store. Content is stored as bytes, never in text or JSON columns, because it may contain NUL and lone surrogates.
 
-Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (append_only.py). Outlines,
-derived values and the search index are caches that can be dropped; histories (their head), drafts and steps change.
-Messages and bodies are covered by the checksum of their run, the chunks of an upload by its sha256, steps by the
-checksum
-of their draft, all other facts by that of their row (checksums.py).
+Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (append_only.py). Histories (their head),
+drafts and steps change. Outlines, derived values and the search index are caches that can be dropped. The checksum of a run covers
+its messages and bodies, the sha256 of an upload its chunks, the checksum of a draft its steps, and the checksum of a row everything
+else (checksums.py).
 """
 
 from __future__ import annotations
@@ -20,27 +18,26 @@ from chainviz.store.checksums import Checked
 
 
 class Upload(Checked):
-    """A file that was uploaded, stored once per owner in chunks, as UTF-8.
-    A later state of a file that grew has chunks for its own bytes only, see content/uploads.py.
-    """
+    """An uploaded file, stored once per owner in chunks, as UTF-8. A later state of a growing file has chunks only for the bytes that
+    differ; see content/uploads.py."""
 
     is_append_only = True
 
     owner = models.CharField(max_length=64)
     sha256 = models.CharField(max_length=64)
-    """Of the original bytes, before any change of encoding."""
+    """The digest of the original bytes, before any change of encoding."""
     size = models.BigIntegerField()
-    """Of the original bytes."""
+    """The number of original bytes."""
     length = models.BigIntegerField()
-    """Of the UTF-8 form, in which spans count."""
+    """The number of bytes as UTF-8. Offsets of spans refer to these."""
     filename = models.TextField()
     encoding = models.CharField(max_length=32)
     bom = models.BooleanField()
     created = models.DateTimeField(db_default=Now())
     base = models.ForeignKey("self", models.PROTECT, null=True, related_name="later")
-    """The first upload of a file that grew; null for that one, and for a file that did not."""
+    """The first upload of a growing file; null for that upload itself, and for any other file."""
     start = models.BigIntegerField(null=True)
-    """Where its own bytes begin; those before lie in the uploads of the same base before it. Null: at 0."""
+    """The offset at which its own bytes begin; null for 0. Earlier bytes are in earlier uploads with the same base."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["owner", "sha256"], name="upload_once_an_owner")]
@@ -50,7 +47,7 @@ class Upload(Checked):
 
 
 class UploadChunk(models.Model):
-    """The bytes of an upload between two multiples of 256 KiB, or of one that grew those behind its start."""
+    """The bytes of an upload between two multiples of 256 KiB. A later state of a growing file has only bytes after its start."""
 
     pk = models.CompositePrimaryKey("upload", "index")
     upload = models.ForeignKey(Upload, models.PROTECT, related_name="chunks", db_index=False)
@@ -62,13 +59,13 @@ class UploadChunk(models.Model):
 
 
 class History(Checked):
-    """Everything of one chain, except its title and who may see it."""
+    """The versions, drafts and content of one chain. Its title and permissions are stored elsewhere."""
 
     head = models.ForeignKey("Version", models.PROTECT, null=True, related_name="+", db_index=False)
     importing = models.DateTimeField(null=True)
-    """When its import last renewed its lease (transfer/leases.py); null once version 1 is there."""
+    """The time at which its import last renewed its lease (transfer/leases.py); null after version 1 was saved."""
     edition = models.IntegerField(default=0, db_default=0)
-    """Counts its purges: what was read in an earlier edition may not be written in a later one."""
+    """The number of purges. Content that was read in an earlier edition must not be written in a later one."""
     created = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:
@@ -86,7 +83,7 @@ class Run(Checked):
     kind = models.CharField(max_length=8, choices=[(IMPORT, "import"), (EDIT, "edit")])
     format = models.CharField(max_length=64)
     upload = models.ForeignKey(Upload, models.PROTECT, null=True, related_name="runs")
-    """What the spans of its messages point into."""
+    """The upload that the spans of its messages point into."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
@@ -97,7 +94,7 @@ class Writing(models.Model):
 
     run = models.OneToOneField(Run, models.PROTECT, primary_key=True)
     alive = models.DateTimeField()
-    """When its writer last renewed the lease."""
+    """The time at which the writer last renewed the lease."""
 
     def __str__(self) -> str:
         return str(self.pk)
@@ -111,7 +108,7 @@ class Template(Checked):
     run = models.OneToOneField(Run, models.PROTECT, primary_key=True)
     envelope = models.BinaryField()
     shell = models.BinaryField()
-    """What the envelope points into where that is not the upload, as for a chain that moved to another format."""
+    """The bytes that the envelope points into, if it does not point into the upload, as for a converted chain."""
     starts = models.BinaryField()
 
     def __str__(self) -> str:
@@ -130,7 +127,7 @@ class Message(models.Model):
     """See content/message_shapes.py."""
     preview = models.TextField()
     source = models.BinaryField()
-    """Where its fragments lie, see content/spans.py."""
+    """The positions of its fragments; see content/spans.py."""
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.position}"
@@ -153,7 +150,7 @@ class RunChecksum(models.Model):
 
     run = models.OneToOneField(Run, models.PROTECT, primary_key=True, related_name="checksum_of_messages")
     digest = models.BinaryField()
-    """Of where its messages lie (Message.source), and of their bodies."""
+    """The digest of its messages' positions (Message.source) and bodies."""
 
     def __str__(self) -> str:
         return str(self.pk)
@@ -167,12 +164,12 @@ class Snapshot(Checked):
     history = models.ForeignKey(History, models.PROTECT, related_name="snapshots")
     parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
     key = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
-    """The nearest ancestor that lists all its pieces; null where this one does."""
+    """The nearest ancestor that lists all its pieces; null if this snapshot does."""
     generation = models.IntegerField(default=0)
-    """Steps since the key."""
+    """The number of steps since the key."""
     run = models.ForeignKey(Run, models.PROTECT, null=True, related_name="snapshots")
-    """The run that its step wrote; the same where a rebase repeated the step. Null for steps of an earlier version of the
-    product that only removed messages."""
+    """The run that its step wrote. A step that a rebase repeated keeps its run. Null for steps of earlier releases that only removed
+    messages."""
     pieces = models.BinaryField()
     format = models.CharField(max_length=64)
     template = models.ForeignKey(Template, models.PROTECT, null=True, related_name="+", db_index=False)
@@ -182,7 +179,7 @@ class Snapshot(Checked):
     pairs = models.IntegerField()
     size = models.BigIntegerField()
     stored = models.BigIntegerField()
-    """Bytes of its messages as their source spells them."""
+    """The size in bytes of its messages in their source."""
     operation = models.CharField(max_length=64)
     """The operation of the step that made it; "" for an import."""
     options = models.BinaryField()
@@ -214,7 +211,7 @@ class Version(Checked):
 
 
 class Draft(Checked):
-    """A proposed next version: steps behind a base, of which the first `cursor` count; undo and redo move it."""
+    """A proposed next version: a base and steps. Only the first `cursor` steps are applied; undo and redo move the cursor."""
 
     history = models.ForeignKey(History, models.PROTECT, related_name="drafts")
     base = models.ForeignKey(Version, models.PROTECT, related_name="+", db_index=False)
@@ -222,13 +219,13 @@ class Draft(Checked):
     note = models.TextField(default="", blank=True)
     cursor = models.IntegerField(default=0)
     saved = models.ForeignKey(Version, models.SET_NULL, null=True, related_name="+", db_index=False)
-    """The version it became."""
+    """The version that was saved from the draft; null for an open draft."""
     created = models.DateTimeField(db_default=Now())
     updated = models.DateTimeField(auto_now=True)
     steps_read: tuple[Step, ...] | None = None
-    """All its steps in order, once history/drafts.py has read them for this object."""
+    """All steps in order, cached by history/drafts.py."""
     last_step: Step | None = None
-    """The step that the cursor names, if it was read alone."""
+    """The step at the cursor, if only that step was read."""
 
     def __str__(self) -> str:
         return f"draft {self.pk}"
@@ -238,7 +235,7 @@ class Draft(Checked):
         self.steps_read = self.last_step = None
 
     def covered(self) -> Iterable[object]:
-        """Its steps."""
+        """Return the positions and snapshots of its steps."""
         if self.steps_read is not None:
             return [(step.pk, step.position, step.snapshot_id) for step in self.steps_read]
         return self.steps.order_by("position").values_list("pk", "position", "snapshot")
@@ -267,7 +264,7 @@ class OutlineBlock(models.Model):
     digest = models.BinaryField(max_length=16)
     rows = models.BinaryField()
     hashes = models.BinaryField()
-    """The sequence hash of each row's messages; only edits read it."""
+    """The sequence hash of each row's messages, which only edits read."""
 
     def __str__(self) -> str:
         return bytes(self.digest).hex()
@@ -278,28 +275,28 @@ class Outline(models.Model):
 
     snapshot = models.OneToOneField(Snapshot, models.CASCADE, primary_key=True)
     rules = models.IntegerField()
-    """The edition of the rules that made it; an outline of another edition is rebuilt."""
+    """The edition of the rules that it was built with. An outline of another edition is rebuilt."""
     listing = models.BinaryField()
     errors = models.IntegerField()
     warnings = models.IntegerField()
     verdicts = models.BinaryField()
-    """By provider: errors, warnings, infos."""
+    """The number of errors, warnings and infos for each provider."""
     charts = models.BinaryField()
-    """Bytes by role and by tool."""
+    """The number of bytes for each role and tool."""
 
     def __str__(self) -> str:
         return str(self.pk)
 
 
 class Derived(models.Model):
-    """A value worked out once from a snapshot (derived.py). A cache that can be dropped."""
+    """A value that was computed from a snapshot (derived.py). The table is a cache that can be dropped."""
 
     snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="derived", db_index=False)
     kind = models.CharField(max_length=32)
     key = models.CharField(max_length=128)
-    """What the value depends on besides the snapshot."""
+    """The other inputs of the value, apart from the snapshot."""
     version = models.IntegerField()
-    """Of the code that made it; a value of another version is made again."""
+    """The version of the code that computed the value. A value of another version is computed again."""
     content = models.BinaryField()
 
     class Meta:
@@ -317,16 +314,16 @@ class SearchBlock(models.Model):
     start = models.IntegerField()
     length = models.IntegerField()
     digest = models.BinaryField()
-    """Of its words, keyed with the site's secret."""
+    """The digest of its words, keyed with the site's secret."""
     is_first = models.BooleanField(default=False)
-    """Whether its words lie before those of other blocks (search/full_text_tables.py); on SQLite only."""
+    """On SQLite: whether its words precede those of other blocks (search/full_text_tables.py)."""
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.start}+{self.length}"
 
 
 class SearchState(models.Model):
-    """The snapshot of a chain that the search index covers, and the edition of the rules for words that made it."""
+    """The snapshot of a chain that the search index covers, and the edition of the rules by which its words were found."""
 
     history = models.OneToOneField(History, models.CASCADE, primary_key=True, related_name="search_state")
     snapshot = models.ForeignKey(Snapshot, models.CASCADE, related_name="+", db_index=False)
@@ -337,7 +334,7 @@ class SearchState(models.Model):
 
 
 class Purge(models.Model):
-    """A deletion for good in progress: a transaction with a row here may change append-only tables."""
+    """A permanent deletion in progress. A transaction with a row in this table may change append-only tables."""
 
     reason = models.TextField()
     created = models.DateTimeField(db_default=Now())
@@ -347,7 +344,7 @@ class Purge(models.Model):
 
 
 class Tombstone(models.Model):
-    """What stays of something deleted for good: a keyed digest that only the same bytes match."""
+    """A record of permanently deleted content: a keyed digest that only the same bytes match."""
 
     history = models.BigIntegerField()
     kind = models.CharField(max_length=16)

@@ -1,4 +1,4 @@
-"""Work that takes long is not done while a page is made: it raises, and the view has a job do it."""
+"""Prevent slow work while a page is rendered: such work raises an exception, and the view starts a job instead."""
 
 from __future__ import annotations
 

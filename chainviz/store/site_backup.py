@@ -1,7 +1,7 @@
-"""A whole installation as one file: written while people work, restored into an empty database of either kind (issue 11).
+"""Back up a whole installation to one file while people work, and restore it into an empty SQLite or PostgreSQL database.
 
-The file is gzip of JSON lines: facts about the backup, a row of a table on each line, and the number of rows. It holds the
-secret key, which the digests of deleted content depend on.
+The file is gzipped JSON Lines: facts about the backup, one table row on each line, and the number of rows. It contains the secret key,
+because the digests of deleted content depend on it.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ NOT_KEPT = {
     "sessions.session", "contenttypes.contenttype", "auth.permission", "auth.group", "chains.arrival", "accounts.idempotencykey",
     "store.searchblock", "store.searchstate",
 }  # fmt: skip
-"""People sign in again; Django fills in its own tables; files that wait for an import and keys of requests are not part of a
-backup; the search index is built again."""
+"""Tables that a backup leaves out: sessions (people sign in again), Django's own tables, files that wait for an import, keys of requests
+and the search index (it is rebuilt)."""
 WITHOUT_TABLES = {"account", "socialaccount"}
-"""Apps of a library that signs people in, where that is configured."""
+"""Apps of the single sign-on library, which have no content of ours."""
 ROWS_AT_ONCE = 50
-"""A row may hold a megabyte."""
+"""The number of rows read at once. A row may have a megabyte."""
 KIND = "chainviz backup"
 DAMAGED = "The backup is damaged or cut off. Nothing was restored."
 
 
 class ExactEncoder(DjangoJSONEncoder):
-    """Django's own drops microseconds, which checksums cover."""
+    """A JSON encoder that keeps microseconds, which Django's encoder drops and checksums cover."""
 
     def default(self, value: Any) -> Any:
         return value.isoformat() if isinstance(value, datetime) else super().default(value)
 
 
 def write_backup(file: IO[bytes]) -> int:
-    """Returns the number of rows. They are those of one moment, whatever others write meanwhile."""
+    """Write a backup and return the number of rows. The rows are from one moment, even if others write meanwhile."""
     with gzip.open(file, "wt", compresslevel=5, encoding="ascii", newline="\n") as lines, _one_moment():
         lines.write(json.dumps(_facts()) + "\n")
         for model in models_to_back_up():
@@ -61,7 +61,7 @@ def write_backup(file: IO[bytes]) -> int:
 
 
 def restore_backup(path: Path) -> None:
-    """Fills the tables, all of which must be empty, or changes nothing. Raises Refused."""
+    """Restore a backup into empty tables. Raises Refused, and changes nothing, if that is not possible."""
     try:
         with gzip.open(path, "rt", encoding="ascii") as lines, transaction.atomic():
             facts = _read_facts(lines)
@@ -108,7 +108,7 @@ def _facts() -> dict[str, Any]:
 
 
 def _migrations() -> list[str]:
-    """The newest migration of each app in this version of the product."""
+    """Return the newest migration of each app in this release."""
     return sorted(f"{app}.{name}" for app, name in MigrationLoader(None).graph.leaf_nodes())
 
 

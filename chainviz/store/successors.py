@@ -17,7 +17,7 @@ from chainviz.store.lineage import Counterparts, changes_between, steps_between
 from chainviz.store.models import Snapshot
 
 FOLDING = {SUMMARIZE.name, Compact.name}
-"""Operations that put summaries in the place of other messages."""
+"""Operations that replace messages with summaries."""
 
 
 class _Follower(NamedTuple):
@@ -26,7 +26,7 @@ class _Follower(NamedTuple):
 
 
 Followers = dict[Piece, list[_Follower]]
-"""By the place of the old message."""
+"""The messages that followed from each old message, by the old message's piece."""
 
 
 def successors(old: Snapshot, new: Snapshot, messages: Iterable[StoredMessage]) -> dict[Piece, list[Successor]]:
@@ -45,7 +45,7 @@ def successors(old: Snapshot, new: Snapshot, messages: Iterable[StoredMessage]) 
 
 def _followed(old: Snapshot, new: Snapshot, followers: Followers) -> Followers:
     steps = steps_between(old, new)
-    # neither comes from the other's steps: an earlier version, or one that was restored
+    # neither snapshot follows from the other by steps: one is an earlier version, or a restored one
     for before, after in [(step.parent, step) for step in steps] or [(old, new)]:
         assert before is not None
         followers = _after(before, after, followers)
@@ -65,7 +65,7 @@ def _after(before: Snapshot, after: Snapshot, followers: Followers) -> Followers
 
 
 class _Change:
-    """What one step put in the place of messages."""
+    """The replacements of messages by one step."""
 
     def __init__(self, before: Snapshot, after: Snapshot) -> None:
         self.counterparts = Counterparts(changes_between(before, after))

@@ -1,10 +1,8 @@
-"""Read messages to look at: of a very long text only the beginning is read, and the rest on demand.
+"""Read messages for display. Of a very long text, only the beginning is read, and the rest on demand.
 
-The unit is read by its format as usual, from a copy in which every long string is cut and ends with a mark. A part
-whose
-text is such a beginning and nothing else gets a LongText; all others must have the size that was stored for them.
-If something does not fit (a long string inside of arguments, an image, a text that the format splits) the whole message
-has to be read.
+The format reads a copy of the unit in which every long string is cut and ends with a mark. A part whose text is exactly such a
+beginning gets a LongText; all other parts must have their stored size. If a part does not match (a long string inside arguments, an
+image, a text that the format splits), the whole message must be read.
 """
 
 from __future__ import annotations
@@ -23,21 +21,21 @@ from chainviz.store.content.message_shapes import PartShape, StoredShape
 from chainviz.store.content.spans import SourceSpan, decode
 
 TEXTS: dict[type, str] = {Text: "text", ToolCall: "arguments", ToolResult: "content"}
-"""The parts that may be long, and which of their fields."""
+"""The parts that may be long, each with the name of its long field."""
 
 _WORD = token_hex(16)
-"""No transcript holds it: it is another one in each process."""
+"""A random word for the mark, different in each process, so that no transcript contains it."""
 _MARK = re.compile(_WORD + r"(\d+);\Z")
 
 _MEASURED: dict[bytes, list[list[LongString]]] = {}
-"""By digest of the message, for those measured last: numbers only."""
+"""A cache of the long strings in the last messages, by message digest. It contains only positions and sizes."""
 HELD = 64
 
 
 def begun(
     format: Format, digest: bytes, shape: StoredShape, spans: Sequence[SourceSpan], reads: Sequence[Read]
 ) -> Message | None:
-    """Return the message without its source, or None if it has to be read whole. `reads`: the text of each span."""
+    """Return the message without its source, or None if it must be read whole. `reads` has a reader for the text of each span."""
     if not format.blocks_at:
         return None
     texts: list[LongText] = []
@@ -81,8 +79,7 @@ def _shortened(read: Read, length: int, strings: Sequence[LongString], texts: li
 
 
 def _with_whole(part: Part, stored: PartShape, texts: Sequence[LongText]) -> Part | None:
-    """Return the part with its long texts marked as beginnings, or None if it differs from the stored part or has a
-    beginning inside it."""
+    """Return the part with its long texts as LongText; None if it differs from the stored part, or has a mark inside its text."""
     size = part.size
     name = TEXTS.get(type(part), "")
     mark = _MARK.search(getattr(part, name)) if name else None

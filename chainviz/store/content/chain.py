@@ -1,4 +1,4 @@
-"""A snapshot as a core Chain whose messages are read from the store when they are needed."""
+"""A snapshot as a core Chain. Messages are read from the store on demand."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from chainviz.store.transfer.document_context import context_of
 
 NEIGHBOURS = 8
 MOST_AT_HAND = 20_000
-"""The tree of a chain with no more messages than this stays in memory: a live preview reads it again with every key."""
+"""The longest chain, in messages, whose tree stays in memory, because a live preview reads it at every keystroke."""
 
 
 def chain_of(snapshot: Snapshot) -> StoredChain:
-    """Return the chain of this snapshot object. Everybody with the object shares what was read."""
+    """Return the chain of a snapshot. All callers with the same snapshot object share the messages that were read."""
     chain: StoredChain = snapshot.__dict__.setdefault("stored_chain", StoredChain(snapshot))
     return chain
 
 
 def chain_to_edit(snapshot: Snapshot) -> StoredChain:
-    """Return the same chain, which reads what an edit needs of neighbours in few queries."""
+    """Return the chain of a snapshot for an edit, which reads the neighbours of a message in few queries."""
     chain = chain_of(snapshot)
     chain.read.around = NEIGHBOURS
     chain.outline.blocks.with_hashes = True
@@ -48,7 +48,7 @@ def chain_to_edit(snapshot: Snapshot) -> StoredChain:
 
 
 class StoredChain:
-    """Finds messages through the outline: a window of a long chain costs no more than one of a short chain."""
+    """A chain that finds messages through the outline, so that a window of a long chain costs no more than one of a short chain."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -76,11 +76,11 @@ class StoredChain:
         return self.bodies.messages(self.rows(start, stop))
 
     def begun_at(self, places: Sequence[int]) -> list[Message]:
-        """Returns messages from anywhere, in one read, to look at: of very long texts only the beginning (LongText)."""
+        """Return messages at any indexes, in one read. Very long texts have only their beginning (LongText)."""
         return self.bodies.begun(self.rows_at(places))
 
     def rows_at(self, places: Sequence[int]) -> list[StoredMessage]:
-        """Returns messages from anywhere, without bodies, in one read."""
+        """Return messages at any indexes, without bodies, in one read."""
         return list(read_rows(Places(pieces_of(self.snapshot)).at(places)))
 
     def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
@@ -88,7 +88,7 @@ class StoredChain:
         return self.read(self.outline.pieces(max(0, start), min(stop, len(self))))
 
     def rows_in(self, pieces: Sequence[Piece]) -> Iterable[StoredMessage]:
-        """Return messages by their places, without bodies: few of them from what was read before, many one by one."""
+        """Return messages by their pieces, without bodies. A few come from the cache; many are read one by one."""
         return self.read(pieces) if total(pieces) <= HELD_ROWS else read_rows(pieces)
 
     def shapes_in(self, start: int, stop: int) -> Sequence[StoredShape]:
@@ -118,7 +118,7 @@ class StoredChain:
 
     @cached_property
     def summaries(self) -> Sequence[Snapshot]:
-        """The steps of its history that made summaries, oldest first: none in most chains."""
+        """The steps of its history that made summaries, oldest first. Most chains have none."""
         made = Snapshot.objects.filter(history=self.snapshot.history_id, operation=SUMMARIZE.name)
         return list(made.select_related("parent").order_by("pk"))
 

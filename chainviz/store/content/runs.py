@@ -27,7 +27,7 @@ Batch = Callable[[], AbstractContextManager[None]]
 
 class RunWriter:
     def __init__(self, run: Run, batch: Batch = nullcontext) -> None:
-        """Set up a writer. Without `batch` everything belongs to the open transaction."""
+        """Without `batch`, everything is written in the open transaction."""
         self._batch = batch
         self._run: int = run.pk
         self.count = 0
@@ -97,7 +97,7 @@ def unpack_starts(packed: bytes | memoryview) -> tuple[array[int], array[int]]:
 
 
 def insert_many(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Inserts rows past the ORM, which would be slow: an import writes a hundred thousand of them."""
+    """Insert rows without the ORM, which would be too slow for the hundred thousand rows of an import."""
     quote = connection.ops.quote_name
     table = quote(model._meta.db_table)
     names = ", ".join(map(quote, columns))

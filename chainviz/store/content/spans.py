@@ -13,7 +13,7 @@ from chainviz.store.content.codec import pack, unpack
 
 
 def encode(text: str) -> bytes:
-    """Source text as bytes; bytes that are not UTF-8 were read as surrogates and come out as they were."""
+    """Return source text as bytes. Surrogate escapes become the original bytes that are not UTF-8."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -23,7 +23,7 @@ def decode(content: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SourceSpan:
-    """One fragment: `start` of its text in the upload (-1: next in the body), its length and that of its lead."""
+    """The position of one fragment: `start` in the upload (-1 if it is next in the body), and the lengths of its text and lead."""
 
     ordinal: int
     lead: int
@@ -35,9 +35,9 @@ class SourceSpan:
 class PackedSource(NamedTuple):
     spans: bytes
     body: bytes
-    """What lies in no upload; empty if there is no such thing."""
+    """The content that is not in an upload; empty if there is none."""
     length: int
-    """Bytes of the message as its source spells it."""
+    """The size in bytes of the message in its source."""
 
 
 def pack_source(source: tuple[Fragment, ...]) -> PackedSource:
@@ -111,7 +111,7 @@ def _within(read: Read, first: int) -> Read:
 
 
 def message_digest(message: Message) -> bytes:
-    """Return a digest of the message in its source's own words: role and fragments."""
+    """Return a digest of the message's role and fragments."""
     digest = sha256(encode_any(message.role))
     for fragment in message.source:
         ordinal = b"\0%d" % fragment.ordinal if fragment.ordinal < -1 else b"\0"

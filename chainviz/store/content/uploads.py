@@ -24,9 +24,9 @@ from chainviz.store.models import Run, Upload, UploadChunk
 CHUNK = 256 * 1024
 HELD_CHUNKS = 16
 WRITTEN_CHUNKS = 32
-"""In one transaction: 8 MB."""
+"""The number of chunks written in one transaction (8 MB)."""
 LATER = 200
-"""Uploads of one base; the next one is stored whole, so that a chunk never has very many rows."""
+"""The most uploads with one base. The next one is stored whole, so that a chunk never has very many rows."""
 _CHUNKS = """
     SELECT chunk."index", part.start, chunk.content
     FROM store_uploadchunk chunk JOIN store_upload part ON part.id = chunk.upload_id
@@ -37,16 +37,16 @@ _CHUNKS = """
             ON other.base_id = upload.base_id AND other.id < upload.id WHERE upload.id = %s
     ) AND chunk."index" IN ({marks}) ORDER BY chunk."index", chunk.upload_id
 """
-"""Chunks of an upload and of those that it overlays. The ORM takes longer for this query than the database."""
+"""Reads the chunks of an upload and of the uploads that it overlays. It is SQL because the ORM would take longer than the database."""
 
 
 def upload_of(source: Source, *, owner: str, filename: str = "", before: Upload | None = None) -> Upload:
-    """Returns the row of these bytes, which the owner may have already. Its chunks are written by `fill`.
+    """Return the upload of these bytes: an existing one of the owner, or a new one whose chunks `fill` writes.
 
-    `before`: what the file was when it was uploaded last.
+    `before` is the previous upload of the same file.
     """
     base, start = _grown_from(before, source) if before is not None else (None, None)
-    # locked, so that a purge that changes the digest of the bytes either waits or is over
+    # locked, so that a purge, which changes the digest, either waits or has finished
     upload, _ = Upload.objects.select_for_update().get_or_create(
         owner=owner,
         sha256=source.sha256,
@@ -64,7 +64,7 @@ def upload_of(source: Source, *, owner: str, filename: str = "", before: Upload 
 
 
 def _grown_from(before: Upload, source: Source) -> tuple[Upload | None, int | None]:
-    """Return base and start of a later state of a file, or (None, None) if it is stored whole."""
+    """Return the base and start of a later state of a file; (None, None) if the file must be stored whole."""
     base = Upload.objects.select_for_update().get(pk=before.base_id or before.pk)
     states = list(together(base))
     if states[-1] != before or len(states) >= LATER or not is_whole(before):
@@ -76,7 +76,7 @@ def _grown_from(before: Upload, source: Source) -> tuple[Upload | None, int | No
 
 
 def _same_beginning(before: Upload, source: Source) -> int:
-    """Return the number of bytes that both have in common at the beginning."""
+    """Return the number of equal bytes at the beginning of both."""
     for index, old in UploadReader(before.pk).chunks():
         new = source.read(index * CHUNK, (index + 1) * CHUNK)
         if old != new:
@@ -89,21 +89,21 @@ def _same_beginning(before: Upload, source: Source) -> int:
 
 
 def together(upload: Upload) -> QuerySet[Upload]:
-    """The upload with all others of its base, the oldest first."""
+    """Return the upload and all others with the same base, oldest first."""
     base = upload.base_id or upload.pk
     return Upload.objects.filter(Q(pk=base) | Q(base=base)).order_by("pk")
 
 
 def with_all_states(uploads: Iterable[int]) -> frozenset[int]:
-    """The keys of uploads with those of all others of their bases."""
+    """Return the keys of these uploads and of all others with the same bases."""
     named = frozenset(uploads)
     bases = {base or pk for pk, base in Upload.objects.filter(pk__in=named).values_list("pk", "base")}
     return named | bases | set(Upload.objects.filter(base__in=bases).values_list("pk", flat=True))
 
 
 def unused(uploads: Iterable[int]) -> list[Upload]:
-    """Return those of these uploads and of their bases that nothing reads, the newest first. An upload is read with
-    each later one that overlays it."""
+    """Return the uploads, among these and others with the same bases, that nothing uses, newest first. An upload is used if a later
+    one that overlays it is."""
     with_runs = Exists(Run.objects.filter(upload=OuterRef("pk")))
     states = Upload.objects.filter(pk__in=with_all_states(uploads)).annotate(has_runs=with_runs).order_by("-pk")
     found: list[Upload] = []
@@ -117,8 +117,8 @@ def unused(uploads: Iterable[int]) -> list[Upload]:
 
 
 def digests(states: Iterable[Upload]) -> Iterator[tuple[Upload, str, int]]:
-    """Digest and size of each upload of a base, computed from its bytes as they came. What a file begins with is hashed once
-    while it only grows."""
+    """Yield the digest and size of each upload of a base, computed from its original bytes. The common beginning of a growing file is
+    hashed once."""
     digest, size, end = sha256(), 0, 0
     for upload in states:
         if upload.encoding != "utf-8" or upload.start != end or not end:
@@ -140,8 +140,8 @@ def own_chunks(upload: Upload) -> range:
 
 
 def fill(upload: Upload, source: Source, batch: Batch) -> None:
-    """Writes the bytes, each batch in a transaction of its own. Another import of the same file may have written some, or be
-    writing them now: chunks are written in order, so the last one shows where to continue."""
+    """Write the bytes, each batch in its own transaction. Another import of the same file may have written some chunks, or be writing them
+    now. Chunks are written in order, so the last one shows where to continue."""
     while left := own_chunks(upload)[upload.chunks.count() :]:
         try:
             with batch():
@@ -167,7 +167,7 @@ def chunks_of(start: int, end: int) -> range:
 
 
 class UploadReader:
-    """Reads bytes of an upload by offset; keeps the last chunks."""
+    """Reads bytes of an upload by offset, and caches the last chunks."""
 
     def __init__(self, upload_id: int) -> None:
         self.upload_id = upload_id
@@ -200,7 +200,7 @@ class UploadReader:
         if upload.base_id is not None:
             end = chunks_of(0, upload.length).stop if last is None else last + 1
             for start in range(first, end, HELD_CHUNKS):
-                # the database would sort all of them with their content
+                # otherwise the database would sort all chunks with their content
                 yield from self._read(range(start, min(start + HELD_CHUNKS, end)))
             return
         rows = UploadChunk.objects.filter(upload=self.upload_id, index__gte=first).order_by("index")

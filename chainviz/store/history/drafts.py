@@ -1,7 +1,6 @@
-"""Drafts: proposed next versions, step by step, stored so that they survive a reload and a restart.
+"""Drafts: proposed next versions, stored step by step so that they survive a reload and a restart.
 
-The object of a draft keeps its steps once they are read. Whoever changes the draft locks it first, which shows from its
-checksum whether they are still the same.
+A draft object caches its steps. Every change locks the draft first, and compares its checksum to see whether the cache is still valid.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ def steps(draft: Draft) -> tuple[Step, ...]:
 
 
 def lock(draft: Draft) -> int:
-    """Lock a draft, and the edition of its history, until the transaction ends. Returns the edition. What was read of the
-    draft is read again if it has changed. Raises Refused if it was deleted."""
+    """Lock a draft, and the edition of its history, until the transaction ends. Return the edition. If the draft has changed, its cached
+    fields are read again. Raises Refused if it was deleted."""
     quote = connection.ops.quote_name
     tables = f"{quote(Draft._meta.db_table)} d JOIN {quote(History._meta.db_table)} h ON h.id = d.history_id"
-    # the draft before its history, in the order of all who write; see lock_edition for the second lock
+    # lock the draft before its history, like all other writers; see lock_edition for the second lock
     locks = " FOR UPDATE OF d FOR KEY SHARE OF h" if connection.vendor == "postgresql" else ""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT d.checksum, h.edition FROM {tables} WHERE d.id = %s{locks}", [draft.pk])
@@ -66,7 +65,7 @@ def add_step(draft: Draft, step: NewStep) -> Snapshot:
 
 @transaction.atomic
 def add(draft: Draft, step: AddStep) -> Snapshot:
-    """Adds a step behind the current one and drops those that were undone."""
+    """Add a step after the current one, and drop undone steps."""
     lock(draft)
     return append(draft, step)
 
@@ -103,14 +102,14 @@ def redo(draft: Draft) -> Step | None:
 
 
 def go_back(draft: Draft, position: int) -> list[Snapshot]:
-    """Undoes the steps of a locked draft from `position` on; returns what they led to."""
+    """Undo the steps of a locked draft from `position` on. Return the snapshots of these steps."""
     undone = [step.snapshot for step in steps(draft)[position : draft.cursor]]
     _move(draft, min(position, draft.cursor))
     return undone
 
 
 def _move(draft: Draft, cursor: int) -> None:
-    """Write the place of the cursor with the checksum, which `save` would work out from the row read once more."""
+    """Write the cursor and the checksum in one query. `save` would read the row again to compute the checksum."""
     steps(draft)
     draft.cursor, draft.updated = cursor, timezone.now()
     draft.checksum = draft.computed_checksum()

@@ -1,4 +1,4 @@
-"""Merge two snapshots with one base: what only one of them changed is taken, and what both changed is a conflict to decide."""
+"""Merge two snapshots with a common base. Changes of one side are taken; different changes of both sides are conflicts to decide."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from chainviz.store.transfer.document_context import context_of
 @dataclass(frozen=True, slots=True)
 class SurroundingsMerge:
     texts: tuple[Merged[str], ...]
-    """One for each text around the messages; empty where they cannot be compared."""
+    """The merge of each text around the messages; empty if the texts cannot be compared."""
 
     @property
     def has_conflicts(self) -> bool:
@@ -41,14 +41,14 @@ class SurroundingsMerge:
         return CHOICES if can_join else SIDES
 
     def context(self, parent: Snapshot, choice: Choice) -> DocumentContext | None:
-        """Return the document of `parent` with the changes of both sides around its messages, `choice` where they
-        conflict; None if it has them already. Its processed_length stays."""
+        """Return the document of `parent` with the changes of both sides around its messages, and `choice` in conflicts; None if it
+        does not change. Its processed_length stays."""
         merged = iter(self.texts)
         return context_of(parent).rewritten(lambda old: _same_length(parent, [old], next(merged).chosen(choice)))
 
 
 def merge_surroundings(base: Snapshot, mine: Snapshot, theirs: Snapshot) -> SurroundingsMerge:
-    """Differences in processed_length are left out."""
+    """Merge the documents around the messages. Differences in processed_length are ignored."""
     like = context_of(theirs).texts()
     sides = [[_same_length(each, like, text) for text in context_of(each).texts()] for each in (base, mine)]
     if len({each.format for each in (base, mine, theirs)}) > 1 or any(len(side) != len(like) for side in sides):
@@ -57,25 +57,25 @@ def merge_surroundings(base: Snapshot, mine: Snapshot, theirs: Snapshot) -> Surr
 
 
 def _same_length(state: Snapshot, like: list[str], text: str) -> str:
-    """The text of a state document with the processed_length of `like`."""
+    """Return the text of a state document with the processed_length of `like`."""
     length = recorded_length(like) if is_state(formats.get_format(state.format)) else None
     return text if length is None else with_length(text, length)
 
 
 Choices = Mapping[str, Choice]
-"""By the keys of conflicts."""
+"""The choice for each conflict, by the conflict's key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
     key: str
-    """Names it as long as both sides stay as they are there."""
+    """Identifies the conflict as long as neither side changes it."""
     side: three_way.Conflict[Piece] | SurroundingsMerge = field(repr=False)
-    """What is chosen in."""
+    """The conflict to decide."""
     spans: tuple[tuple[int, int], ...] = ()
-    """Messages of the base; none where it is about the document around them. Empty ones are gaps."""
+    """Ranges of messages in the base; an empty range is a gap. No ranges if the conflict is in the document around the messages."""
     path: Path | None = None
-    """Of its first row in the base, or of the row before a gap; None where it is about the whole document."""
+    """The path of its first row in the base, or of the row before a gap; None for the document around the messages."""
 
     def offers(self, choice: str | None) -> bool:
         return choice in SIDES or (choice is not None and choice in self.choices)
@@ -86,12 +86,12 @@ class Conflict:
 
     @property
     def is_joined(self) -> bool:
-        """Both changes fit into one node; else both leaves it twice: mine, then theirs."""
+        """Whether the choice of both joins the changes in one node. Otherwise the node is kept twice, mine first."""
         return isinstance(self.side, SurroundingsMerge) or (self.side.resolution is not None and self.side.resolution.is_joined)
 
     @property
     def keeps_other_parts(self) -> bool:
-        """Return True if choosing one side keeps what the other side changed elsewhere in the node."""
+        """Whether the choice of one side keeps the other side's changes elsewhere in the node."""
         return not isinstance(self.side, SurroundingsMerge) and self.side.keeps_other_parts
 
 
@@ -120,12 +120,12 @@ class SnapshotMerge:
 
     @property
     def merged(self) -> int:
-        """Places that only one side changed, or both in the same way, or each in another part."""
+        """The number of places that merge without a conflict."""
         return len(self._merge.regions) - sum(len(each.places) for each in self._merge.conflicts)
 
     def pieces(self, choices: Choices | None = None) -> list[Piece]:
-        """Return the merged pieces. `choices`: one for each conflict; None: mine wherever both changed a row. Pieces of
-        the run JOINED have no messages in the store yet: each stands for the message at its start in `joined`."""
+        """Return the merged pieces. `choices` has one for each conflict; None keeps mine in every row that both changed. A piece of the run
+        JOINED has no stored message yet; its start is an index in `joined`."""
         if choices is None:
             changes = self._merge.changes_of_mine()
         else:
@@ -134,17 +134,17 @@ class SnapshotMerge:
 
     @property
     def joined(self) -> Sequence[Message]:
-        """The messages with the changes of both sides that were needed so far."""
+        """The messages with the changes of both sides, as far as `pieces` needed them."""
         return self._base.joined_messages
 
     def choice_around(self, choices: Choices) -> Choice:
-        """Return the side chosen for the surroundings of the messages; mine if there is nothing to choose."""
+        """Return the choice for the document around the messages; mine if there is nothing to choose."""
         around = self.conflicts if self.is_whole else self.conflicts[len(self._of_messages) :]
         return next((choices[each.key] for each in around), "mine")
 
     @cached_property
     def is_whole(self) -> bool:
-        """A side moved to another format, so one of the documents is chosen as a whole."""
+        """Whether a side was converted to another format, so that one document must be chosen as a whole."""
         is_converted = {self.mine.format, self.theirs.format} != {self.base.format}
         return is_converted and all(map(self._changes, (self.mine, self.theirs))) and self.mine.digest != self.theirs.digest
 

@@ -1,4 +1,4 @@
-"""Repeats steps of a draft on another content: on a newer head, or behind a step that was replaced."""
+"""Repeat the steps of a draft on other content: on a newer version, or after a step that was replaced."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from chainviz.store.models import Draft, Run, Snapshot, Step, Template, Version
 from chainviz.store.transfer.document_context import context_of
 
 MERGE = "merge"
-"""The operation of the step that takes the changes of a newer version where they were chosen over the draft's own."""
+"""The operation of the step that takes changes of a newer version, if a person chose them over those of the draft."""
 WORDS: dict[Choice, str] = {
     "mine": "version {}’s changes of other parts were kept as well",
     "theirs": "version {}’s change was chosen",
@@ -43,9 +43,8 @@ def merge_of(draft: Draft, head: Version) -> SnapshotMerge:
 
 @transaction.atomic
 def rebase(draft: Draft, head: Version, choices: Choices | None = None) -> Draft:
-    """Returns the draft on top of `head`. Its steps are repeated with what they changed; where something else was chosen or is
-    kept as well, a last step takes that, so that undoing it leads back. Raises Overlap, and changes nothing, where a choice is
-    missing."""
+    """Return the draft on top of `head`. Its steps are repeated with their own changes. If other changes were chosen, or kept as well,
+    a last step takes them, so that they can be undone. Raises Overlap, and changes nothing, if a choice is missing."""
     draft = Draft.objects.select_for_update().select_related("base__snapshot").get(pk=draft.pk)
     merge, chosen = merge_of(draft, head), choices or {}
     _refuse([each for each in merge.conflicts if not each.offers(chosen.get(each.key))])
@@ -62,8 +61,8 @@ def rebase(draft: Draft, head: Version, choices: Choices | None = None) -> Draft
 
 
 def repeat_behind(draft: Draft, replaced: Snapshot, later: Sequence[Snapshot]) -> None:
-    """Repeats the steps `later`, which came behind `replaced`, behind the draft's last step, which came in its place. Raises
-    Overlap, and changes nothing, where one of them changed the same pairs as either."""
+    """Repeat the steps `later`, which followed `replaced`, after the draft's last step, which replaced it. Raises Overlap, and changes
+    nothing, if one of them changed the same pairs as the old or the new step."""
     last = steps(draft)[draft.cursor - 1].snapshot
     merges = [SnapshotMerge(replaced, snapshot, last) for snapshot in later]
     for merge in merges:
@@ -85,7 +84,7 @@ def _add(draft: Draft, first: int, snapshots: Sequence[Snapshot]) -> None:
 
 
 def _repeated(parent: Snapshot, merges: Sequence[SnapshotMerge]) -> list[Snapshot]:
-    """Returns what the steps of `merges` are behind `parent`; where both changed the same, they are as they were."""
+    """Return the snapshots of the steps in `merges`, repeated after `parent`. Rows that both sides changed keep the version of the step."""
     repeated = []
     for merge in merges:
         parent = _repeat(parent, merge)
@@ -103,7 +102,7 @@ def _repeat(parent: Snapshot, merge: SnapshotMerge) -> Snapshot:
 
 
 def _merged(parent: Snapshot, merge: SnapshotMerge, choices: Choices, head: Version) -> Snapshot:
-    """`parent`: the draft with mine everywhere."""
+    """Return the snapshot with the choices applied. `parent` is the rebased draft with my version in every conflict."""
     pieces, run = _with_joined(parent, merge.pieces(choices), merge)
     changes = _stored(parent, pieces)
     kept = [(each.path, choices[each.key]) for each in merge.conflicts if choices[each.key] != "mine" or each.keeps_other_parts]
@@ -139,8 +138,7 @@ def _with_joined(parent: Snapshot, pieces: Sequence[Piece], merge: SnapshotMerge
 def _merged_template(
     parent: Snapshot, changes: Sequence[PlacedSplice], merge: SnapshotMerge, choice: Choice
 ) -> Template | None:
-    """Return the template after the merge, or None for that of the parent. `choice`: the side that wins where both
-    changed the same."""
+    """Return the template after the merge; None for that of the parent. `choice` is the side that wins conflicts."""
     if merge.surroundings is not None and merge.surroundings.texts:
         return _template(parent, changes, merge.surroundings.context(parent, choice))
     base, side = merge.base, merge.theirs if choice == "theirs" else merge.mine
@@ -169,7 +167,7 @@ def _stored(parent: Snapshot, pieces: Sequence[Piece]) -> list[PlacedSplice]:
 
 
 def _read(pieces: Iterable[Piece]) -> Iterator[tuple[PlacedMessage, int]]:
-    """Yields the messages, each with its bytes in its source."""
+    """Yield the messages, each with its size in bytes in the source."""
     bodies = BodyReader()
     for rows in read_batches(pieces):
         yield from zip(bodies.with_places(rows), (stored_bytes(row.source) for row in rows), strict=True)

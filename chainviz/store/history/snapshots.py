@@ -1,4 +1,4 @@
-"""Snapshots that follow another one: the same pieces with some replaced, and the outline with them."""
+"""Make the next snapshot of another one: its pieces with some replaced, and its outline."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from chainviz.store.outline.update import OutlineEditor
 from chainviz.store.transfer.document_context import context_of, note_beside
 
 GENERATIONS = 50
-"""After this many splices a snapshot lists all its pieces, if that is not much longer than the splices together."""
+"""After this many splices, a snapshot lists all its pieces, if the list is not much longer than the splices together."""
 FAR = 1000
-"""After this many it lists them in any case."""
+"""After this many splices, a snapshot always lists all its pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What made a snapshot."""
+    """The operation that made a snapshot, with its options and report."""
 
     operation: str
     options: dict[str, Any] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class NextSnapshot:
-    """A snapshot whose outline is written and whose row is not."""
+    """A snapshot whose outline is stored, but whose row is not yet."""
 
     parent: Snapshot
     listing: Listing
@@ -51,10 +51,10 @@ class NextSnapshot:
     pieces: dict[str, Any]
     stored: int
     blocks: BlockReader | None = None
-    """Of its outline, what is in memory."""
+    """The blocks of its outline that are in memory."""
 
     def create(self, origin: Origin, *, format: str = "", template: Template | None = None) -> Snapshot:
-        """Store the snapshot. Without `format` and `template` it has those of its parent."""
+        """Store the snapshot. The default `format` and `template` are those of its parent."""
         parent, total = self.parent, self.listing.total
         snapshot = Snapshot.objects.create(
             history_id=parent.history_id,
@@ -87,8 +87,8 @@ class NextSnapshot:
 def next_snapshot(
     parent: Snapshot, changes: Sequence[PlacedSplice], batch: Batch = nullcontext, format: str = ""
 ) -> NextSnapshot:
-    """Works out what follows `parent`, in time proportional to the changes. `batch` opens the transactions in which blocks
-    of the outline are written. `format`: that of a converted chain; "" where it stays the same."""
+    """Return the snapshot after `parent`, in time proportional to the changes. `batch` opens the transactions in which blocks of the
+    outline are written. `format` is the new format of a converted chain; "" if it does not change."""
     chain = chain_of(parent)
     writer = BlockWriter(parent.history_id, batch)
     charts = unpack_charts(outline_of(parent).charts)
@@ -103,8 +103,8 @@ def next_snapshot(
 def rebuilt_snapshot(
     parent: Snapshot, changes: Sequence[PieceSplice], added: int, batch: Batch = nullcontext, format: str = ""
 ) -> NextSnapshot:
-    """Make the next snapshot if very many messages change: the outline is built from its beginning, so that few of them
-    are in memory at a time. `added`: bytes of the new messages as their source spells them."""
+    """Return the snapshot after `parent` if very many messages change. The outline is rebuilt from the start, so that few messages are in
+    memory at a time. `added` is the size in bytes of the new messages in their source."""
     outline = outline_of(parent)
     chain = chain_of(parent)
     removed = _removed_bytes(chain, changes)
@@ -122,9 +122,8 @@ def _removed_bytes(chain: StoredChain, changes: Iterable[PlacedSplice | PieceSpl
 
 
 def _pieces(parent: Snapshot, splices: Sequence[PieceSplice]) -> dict[str, Any]:
-    """Returns the columns of the pieces: a splice against the parent, or from time to time a full list. A full list is
-    written only when the splices since the last one are worth a good part of it, so that versions stay small however
-    scattered the pieces are."""
+    """Return the columns of the pieces: a splice against the parent or, from time to time, a full list. A full list is written only
+    when the splices since the last one have a comparable size, so that versions stay small even if the pieces are scattered."""
     packed = pack_splices(splices)
     key = parent.key_id or parent.pk
     generation = parent.generation + 1

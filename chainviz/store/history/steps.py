@@ -1,7 +1,7 @@
-"""Steps: the messages of an operation are written as a run, and a snapshot shows them in their places.
+"""Write the steps of drafts: the messages of an operation as a run, and a snapshot with these messages in their places.
 
-A short step is written in the transaction that adds it to its draft. A long one is written before its draft is locked, in
-short transactions, so that others can write meanwhile; like an import it shows nothing until the last of them.
+A short step is written in the transaction that adds it to its draft. A long step is written before the draft is locked, in short
+transactions, so that others can write meanwhile. Like an import, it is not visible until the last transaction.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ from chainviz.store.models import Run, Snapshot, Template, Writing
 from chainviz.store.transfer.leases import STEP_BROKEN_OFF, BrokenOff, discard_step, end_step, lock_edition, step_batch
 
 LONG = 1000
-"""Messages added or removed by a long step."""
+"""A step that adds or removes more messages than this is long."""
 LONG_BYTES = 4 << 20
 WIDE = 4000
-"""Messages that a step may change in pairs beside one another; of one that changes more, few are in memory at a time."""
+"""The most consecutive messages that a step changes in memory. A wider step is written with few messages in memory at a time."""
 CHANGED = "The draft changed meanwhile. Check it again."
 
 
 @dataclass(frozen=True, slots=True)
 class NewStep:
-    """What an operation does to a draft. Its changes come in order and do not overlap."""
+    """The changes of an operation to a draft. They are in order and do not overlap."""
 
     changes: Sequence[Splice]
     operation: str
     options: dict[str, Any] = field(default_factory=dict)
     report: Sequence[Any] = ()
     surroundings: DocumentContext | None = None
-    """The new document around the messages; None where it stays the same."""
+    """The new document around the messages; None if it does not change."""
     format: str = ""
-    """The format a converted chain moves to, with new surroundings; "" where it stays the same."""
+    """The new format of a converted chain, which also has new surroundings; "" if the format does not change."""
 
     @property
     def is_converted(self) -> bool:
@@ -71,15 +71,15 @@ class NewStep:
 
 
 AddStep = Callable[[Snapshot], Snapshot]
-"""Makes the snapshot of a step from that of its draft, which is locked."""
+"""A function that returns the snapshot of a step, given the current snapshot of its locked draft."""
 
 
 @contextmanager
 def written_step(parent: Snapshot, edition: int, step: NewStep) -> Iterator[AddStep]:
-    """Writes a step for a draft whose content is `parent`, as far as that is possible before the draft is locked. The block
-    calls the yielded function in a transaction, behind its locks; otherwise, or where the block fails, nothing stays.
+    """Write a step for a draft with the content `parent`, as far as possible before the draft is locked. The body of the `with` statement
+    must lock the draft and call the yielded function in a transaction. If it does not, or fails, nothing stays.
 
-    `edition`: of the history when its content was read. The function raises Refused where the draft has changed.
+    `edition` is that of the history when its content was read. The yielded function raises Refused if the draft has changed.
     """
     if not step.is_long:
         yield lambda current: take_step(current, step)
@@ -99,7 +99,7 @@ def written_step(parent: Snapshot, edition: int, step: NewStep) -> Iterator[AddS
 
         yield add
     except BaseException:
-        # if this fails too, the sweeper clears the run away once it has been silent for long
+        # if this fails too, the sweeper removes the run when its lease has expired
         with suppress(DatabaseError):
             discard_step(writing)
         raise
@@ -112,7 +112,7 @@ def _written(parent: Snapshot, edition: int, step: NewStep, writing: Writing) ->
     except (Refused, DatabaseError):
         raise
     except Exception as error:
-        # the batch raises BrokenOff where a purge took away what was to be read
+        # the batch raises BrokenOff if a purge removed content that the step needs
         with batch():
             raise error
 
@@ -134,13 +134,13 @@ def new_run(parent: Snapshot, format: str = "") -> Run:
 
 
 def _write(parent: Snapshot, step: NewStep, run: Run, batch: Batch = nullcontext) -> Callable[[], Snapshot]:
-    """Writes everything that nobody sees; returns the function that makes the snapshot, which is quick. `batch` opens the
+    """Write everything that is not visible yet. Return a function that makes the snapshot, which is fast. `batch` opens the
     transactions."""
     writer = RunWriter(run, batch)
     chain = chain_to_edit(parent)
     format = formats.get_format(step.format or parent.format)
     context = step.surroundings or chain.surroundings
-    # one change is written after the other; reading what they remove is a few queries ahead
+    # changes are written one by one; the messages that they remove are read a few queries ahead
     changes, ahead = tee(Stylist(chain, format, context.envelope, is_new=step.is_converted).written(step.changes))
     outline = chain.outline
     gone = (piece for one in ahead for piece in outline.pieces(one.start, one.start + one.removed))
@@ -182,7 +182,7 @@ def _plain(row: Any) -> Any:
 
 
 def _write_splice(splice: Splice, rows: Iterable[StoredMessage], writer: RunWriter) -> list[PlacedSplice]:
-    """Writes the messages of a splice, except those at both ends that it leaves unchanged. `rows`: what it removes."""
+    """Write the messages of a splice, except unchanged ones at both ends. `rows` are the messages that it removes."""
     removed, messages = list(rows), splice.messages
     head, tail = _same_ends(removed, messages)
     start, gone = splice.start + head, splice.removed - head - tail

@@ -1,4 +1,4 @@
-"""Versions: saving moves the head by compare-and-swap, so nobody's version is ever overwritten."""
+"""Save versions. The head moves by compare-and-swap, so nobody's version is ever overwritten."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def save(draft: Draft, *, author: str, note: str = "", expected: Version | None 
     if expected.pk != draft.base_id:
         raise Conflict(draft.base, expected)
     with transaction.atomic():
-        # the draft before its history, in the order of all who write
+        # lock the draft before its history, like all other writers
         held = Draft.objects.select_for_update().get(pk=draft.pk)
         version = advance(expected, current(held), author=author, note=note or held.note)
         Draft.objects.filter(pk=draft.pk).update(saved=version)
@@ -34,14 +34,14 @@ def save(draft: Draft, *, author: str, note: str = "", expected: Version | None 
 
 
 def restore(old: Version, *, author: str, note: str = "", expected: Version) -> Version:
-    """An old state becomes the newest one; nothing in between is lost."""
+    """Save an old version as the newest one. The versions in between stay."""
     return advance(expected, old.snapshot, author=author, note=note or f"Version {old.number} again")
 
 
 @contextmanager
 def saved_as_branch(draft: Draft, *, author: str, note: str = "") -> Iterator[Version]:
-    """Version 1 of a new history with what the draft proposes. A copy, not a second head: histories stay lines, share no
-    bodies, and can be deleted for good one by one. The block is part of the transaction that makes the version."""
+    """Save the draft as version 1 of a new history. The content is copied, so that histories share nothing and can be deleted one by one.
+    The body of the `with` statement runs in the same transaction."""
     with copied(current(draft)) as finish, transaction.atomic():
         Draft.objects.select_for_update().get(pk=draft.pk)
         version = finish(author=author, note=note or draft.note)
@@ -50,7 +50,7 @@ def saved_as_branch(draft: Draft, *, author: str, note: str = "") -> Iterator[Ve
 
 
 def advance(expected: Version, snapshot: Snapshot, *, author: str, note: str) -> Version:
-    """The snapshot becomes the next version; Conflict if the head is no longer `expected`."""
+    """Save the snapshot as the next version. Raises Conflict if the head is no longer `expected`."""
     try:
         with transaction.atomic():
             version = Version.objects.create(
@@ -66,12 +66,12 @@ def advance(expected: Version, snapshot: Snapshot, *, author: str, note: str) ->
                 return version
             raise Conflict(expected, head_of(expected.history))
     except IntegrityError:
-        # the number is taken: somebody's version came between
+        # the number is taken, because somebody saved a version in the meantime
         raise Conflict(expected, head_of(expected.history)) from None
 
 
 def steps_of(version: Version) -> Iterator[Snapshot]:
-    """The snapshots between the version before and this one, first step first; none where an old state was restored."""
+    """Yield the snapshots between the previous version and this one, oldest first; none if an old version was restored."""
     end = version.parent.snapshot_id if version.parent is not None else None
     found = []
     place: Snapshot | None = version.snapshot

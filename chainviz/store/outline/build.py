@@ -1,5 +1,5 @@
-"""Builds an outline from messages in order, with no more of them in memory than one block needs: while a chain is
-imported, and where the cache has no outline or one that was made by older rules."""
+"""Build an outline from messages in order, with only the messages of one block in memory. This happens during an import, and if the cache
+has no outline of the current rules."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from chainviz.store.quick_only import must_be_quick
 from chainviz.store.transfer.document_context import context_of, envelope_of, note_beside
 
 OPENING_ROWS = 4096
-"""The rows up to the first AI message are checked together, if they are no more than this."""
+"""The most rows before the first AI message that are checked together."""
 HELD_BYTES = 8 << 20
-"""A block of large messages ends at this size."""
+"""The size in bytes at which a block ends, even if it has few messages."""
 
 
 class OutlineBuilder:
@@ -49,8 +49,8 @@ class OutlineBuilder:
         late: LateIds = NO_LATE,
         request: Request = NO_REQUEST,
     ) -> None:
-        """`format`: in which the chain is written. `late`: ids of its late results, as far as they are known. `request`: what
-        its document records beside the messages."""
+        """`format` is the format of the chain, `late` the known ids of its late results, and `request` the recorded fields beside its
+        messages."""
         self._write = write
         self._format = format
         self._late = late
@@ -90,11 +90,11 @@ class OutlineBuilder:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the late results are those that were known; otherwise the chain has to be judged once more."""
+        """Whether the late results are exactly the known ones. Otherwise the chain must be checked again."""
         return self._results.ids == self._late
 
     def _close_row(self, after: Shape) -> None:
-        # a row is complete when the next one begins, so something always follows a block that ends here
+        # a row is complete when the next one begins, so a row always follows a block that ends here
         self._rows.append(self._open)
         self._seen_ai = self._seen_ai or self._open[0].message.role == AI
         self._open = []
@@ -156,11 +156,11 @@ def outline_of(snapshot: Snapshot) -> Outline:
 
 MESSAGES_AT_ONCE = 4_000
 BYTES_AT_ONCE = 4_000_000
-"""The outline of a larger snapshot is not rebuilt while a page is made: it takes longer than a person waits."""
+"""The largest snapshot, in messages and bytes, whose outline is rebuilt while a page is rendered. Larger ones take too long."""
 
 
 class OutlineMissing(Exception):
-    """There is no outline of this edition, and rebuilding it takes too long for a page."""
+    """Raised if there is no outline of this edition, and it takes too long to rebuild while a page is rendered."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__(f"snapshot {snapshot.pk} has no outline of this edition")
@@ -172,7 +172,7 @@ def _is_large(snapshot: Snapshot) -> bool:
 
 
 def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts, blocks: BlockReader | None = None) -> Outline:
-    """Store the outline. `blocks`: those of its blocks that are in memory."""
+    """Store the outline. `blocks` are its blocks in memory."""
     by_section = SectionRules(OutlineReader(listing, blocks or BlockReader(snapshot.history_id)), snapshot.format).total()
     problems = add_counts(visible_problems(listing.total, listing.section_count), by_section)
     problems = add_counts(problems, _unread(snapshot))
@@ -192,7 +192,7 @@ def save_outline(snapshot: Snapshot, listing: Listing, charts: Charts, blocks: B
 
 
 def broken_rules(outline: Outline) -> list[str]:
-    """The rules that a chain breaks, in alphabetical order; a rule of a provider is named `provider:rule`."""
+    """Return the rules that a chain breaks, in alphabetical order. Rules of providers are named `provider:rule`."""
     listing, snapshot = listing_of(outline), outline.snapshot
     several = listing.section_count > 1
     in_rows = {rule for rule in listing.total.rules if rule != OPENING_RULE or several}
@@ -202,7 +202,7 @@ def broken_rules(outline: Outline) -> list[str]:
 
 
 def _unread(snapshot: Snapshot) -> Counts:
-    """Count the kinds of content of the document that were not read, as problems of the tree and of each provider."""
+    """Return the number of kinds of unread content, as a count for the tree and for each provider."""
     unread = envelope_of(snapshot).unread
     if not unread:
         return {}
@@ -220,8 +220,7 @@ def rebuild_outline(snapshot: Snapshot, report: Progress = ignore_progress) -> O
 
 
 def rebuild_all() -> int:
-    """Drops the whole cache and rebuilds the outlines of all newest versions; the others are rebuilt when they are needed.
-    Returns how many were rebuilt."""
+    """Drop all outlines and rebuild those of the newest versions. Others are rebuilt on demand. Return the number of rebuilt outlines."""
     Outline.objects.all().delete()
     OutlineBlock.objects.all().delete()
     heads = Snapshot.objects.filter(pk__in=History.objects.values("head__snapshot"))
@@ -242,8 +241,8 @@ def compute_of(
     write: Callable[[PackedBlock], None],
     report: Progress = ignore_progress,
 ) -> tuple[Listing, Charts]:
-    """The outline of messages that no snapshot shows yet. `document`: the format in which they are written, and what it
-    records beside them. The charts lack what is recorded there."""
+    """Return the outline of messages without a snapshot. `document` is their format and the recorded fields beside them; the charts do not
+    include these fields."""
     format, request = document
     builder = OutlineBuilder(write, format, late_results(read_shapes(pieces)), request)
     for placed in progress.counted(read_placed(pieces), total(pieces), report, "checked"):

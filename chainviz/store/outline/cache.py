@@ -1,4 +1,4 @@
-"""Outlines in the database: writes and reads their blocks and listings."""
+"""Write and read the blocks and listings of outlines in the database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chainviz.store.outline.hashes import pack_hashes, unpack_hashes
 from chainviz.store.outline.measures import NONE, OPENING, Counts, Measure
 
 BATCH = 64
-"""Blocks written together."""
+"""The number of blocks written at once."""
 
 
 class BlockWriter:
@@ -58,7 +58,7 @@ class BlockReader:
     sections: dict[bytes, SectionBlock] = field(default_factory=dict)
     hashes: dict[bytes, list[int]] = field(default_factory=dict)
     with_hashes: bool = False
-    """Whether the hashes are read with the rows: an edit needs both."""
+    """Read the hashes together with the rows, because an edit needs both."""
 
     def load_rows(self, digests: Iterable[bytes], *, hashes: bool = False) -> None:
         asked, hashes = hashes, hashes or self.with_hashes
@@ -96,8 +96,8 @@ class BlockReader:
 
 
 def fetch_together(wanted: Iterable[tuple[BlockReader, bytes]]) -> Iterator[tuple[BlockReader, bytes, bytes | memoryview]]:
-    """Yields blocks of several histories, read in one query: reader, digest and content. One that is missing is left to its
-    reader, which says so."""
+    """Yield blocks of several histories (reader, digest, content), read in one query. A missing block is left out; its reader reports
+    it."""
     readers = {(reader.history_id, digest): reader for reader, digest in wanted}
     histories, digests = {history for history, _ in readers}, {digest for _, digest in readers}
     found = OutlineBlock.objects.filter(history__in=histories, digest__in=digests)
@@ -108,7 +108,7 @@ def fetch_together(wanted: Iterable[tuple[BlockReader, bytes]]) -> Iterator[tupl
 
 
 def visible_problems(measure: Measure, sections: int) -> Counts:
-    """Returns the counts as pages show them: the problem of the opening counts only where a second section follows."""
+    """Return the counts that pages show. The problem of a missing opening counts only if the chain has a second section."""
     counts = {key: list(numbers) for key, numbers in measure.problems.items() if key != OPENING}
     opening = measure.problems.get(OPENING)
     if opening and sections > 1:

@@ -1,4 +1,4 @@
-"""Finds rows, sections, messages and paths in an outline: by sums over blocks, then inside one block."""
+"""Find rows, sections, messages and paths in an outline: first by sums over blocks, then inside one block."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ class RowPlace(NamedTuple):
 
     row: Row
     start: int
-    """The index of its first message."""
+    """The index of its first message in the chain."""
     block: RowBlock
     offset: int
-    """The same inside the block."""
+    """The index of its first message in the block."""
 
     def pieces(self, limit: int) -> Iterator[Piece]:
         """Yield the pieces of its first `limit` messages."""
@@ -224,7 +224,7 @@ class OutlineReader:
 
 
 def read_ahead(messages: Iterable[tuple[OutlineReader, int]]) -> None:
-    """Reads what `path_at` needs for messages of several chains, in two queries for all of them."""
+    """Read the blocks that `path_at` needs for messages of several chains, in two queries for all chains."""
     messages = list(messages)
     in_blocks = ((each.blocks, each.listing.rows[each.block_of_message(index)].digest) for each, index in messages)
     for blocks, digest, content in fetch_together(in_blocks):
@@ -240,14 +240,14 @@ def _counted(count: int, what: str) -> str:
 
 
 class RowBegins:
-    """The first message of each row of a snapshot, for callers with many messages. Reads blocks, and no message."""
+    """The first message of each row of a snapshot, for callers that ask for many messages. Reads only blocks."""
 
     def __init__(self, outline: OutlineReader) -> None:
         self._outline = outline
         self._begins: dict[int, list[int]] = {}
 
     def starts(self, start: int, stop: int) -> list[int]:
-        """First messages of the rows among the messages `start:stop`."""
+        """Return the index of the first message of each row in `start:stop`."""
         ends = self._outline.listing.message_counts
         found: list[int] = []
         for index in range(bisect_right(ends, start), len(ends)):

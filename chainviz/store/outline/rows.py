@@ -22,7 +22,7 @@ from chainviz.store.outline.measures import OPENING, Counts, Measure, count_prob
 
 M = TypeVar("M", bound=Shape)
 _MARKS = tuple(map(int, Mark))
-"""As numbers, since every row is measured and an IntFlag is slow."""
+"""The marks as numbers, because an IntFlag is slow and every row is measured."""
 
 
 class Kind(IntEnum):
@@ -58,18 +58,18 @@ class Row(NamedTuple):
     size: int
     valid: bool
     problems: list[list[Any]]
-    """Packed, see `pack_problem`."""
+    """Packed problems; see `pack_problem`."""
     usage: Counts = {}
     """Recorded tokens by model."""
     marks: int = 0
-    """Core's marks of its AI message (providers/section_rules.py) in the lowest bits, above them the part of the first call."""
+    """The marks of its AI message (providers/section_rules.py) in the lowest bits, and the part index of its first call above them."""
     began: int = 0
-    """Times of its first and its last message, as core's Times."""
+    """The times of its first and last message, as in core's Times."""
     ended: int = 0
     cached: int = 0
-    """Blocks with cache_control (core's cache_marks)."""
+    """The number of blocks with cache_control (core's cache_marks)."""
     tools: dict[str, int] = {}
-    """How often its AI message calls each tool."""
+    """The number of calls of each tool in its AI message."""
 
     @property
     def measure(self) -> Measure:
@@ -85,7 +85,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class RowMessages(Generic[M]):
-    """The messages of one row whose problems are not known yet."""
+    """The messages of one row, before its problems are known."""
 
     messages: tuple[M, ...]
 
@@ -132,7 +132,7 @@ def _marks(ai: Shape | None) -> int:
 
 
 def cut_rows(messages: Iterable[M]) -> Iterator[RowMessages[M]]:
-    """Cuts messages into rows, as core/chain/parse.py does."""
+    """Cut messages into rows by the rules of `parse` in core/chain/tree.py."""
     pair: list[M] = []
     for message in messages:
         is_header = message.role in (SYSTEM, HUMAN)
@@ -148,13 +148,13 @@ def cut_rows(messages: Iterable[M]) -> Iterator[RowMessages[M]]:
 
 
 PLACE, INDEX = "\x01P", "\x01M"
-"""Stand in the text of a packed problem for the place in words and the index of the message."""
+"""Placeholders in the text of a packed problem for the place in words and the index of the message."""
 
 
 def pack_problem(problem: Problem, offset: int, key: str) -> list[Any]:
-    """Packs a problem without its absolute place, so that it stays true when something before it changes.
+    """Pack a problem without its absolute place, so that it stays valid when messages before it change.
 
-    `offset`: index of the message in its row. `key`: what the problem is counted under, its provider or OPENING.
+    `offset` is the index of the message in its row. The problem is counted under `key`, its provider or OPENING.
     """
     index = problem.message
     text = problem.text.replace(place_in_words(problem.path), PLACE)
@@ -186,9 +186,9 @@ def unpack_problem(packed: list[Any], kind: Kind, path: Path, index: int) -> Pro
 
 
 COUNTED = 2_048
-"""Rows of a section up to which its calls are counted, so that an edit in a long section reads few rows."""
+"""The longest section, in rows, whose calls are counted, so that an edit in a long section reads few rows."""
 NAMED = 64
-"""Rows of a longer section whose tools are named."""
+"""The number of rows in a longer section whose tools are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class SectionRow:
     first: Piece
     """Its first message."""
     tools: dict[str, int]
-    """How often it calls each tool. Of more than COUNTED rows only some tools are named, with 0 calls."""
+    """The number of calls of each tool. A section of more than COUNTED rows names only some tools, with 0 calls."""
 
 
 def count_tools(rows: Sequence[Row]) -> dict[str, int]:

@@ -1,5 +1,5 @@
-"""Sections of an outline. They follow from the kinds of rows alone: one begins at the first row and at each header row
-behind a pair."""
+"""Sections of an outline. They depend only on the kinds of rows: a section begins at the first row and at each header row after a
+pair."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import COUNTED, Row, SectionRow, count_tools
 
 ADDED = 256
-"""Measures of rows that are added up together."""
+"""The number of measures of rows that are added up at once."""
 
 
 class SectionCutter:
@@ -22,7 +22,7 @@ class SectionCutter:
 
     def __init__(self) -> None:
         self._measures = [NOTHING]
-        """Of stretches of the open section."""
+        """The measures of ranges in the open section."""
         self._has_pairs = False
         self.first: Piece | None = None
         self.rows: list[Row] = []
@@ -58,7 +58,7 @@ class _Group:
 def section_replacements(
     old: OutlineReader, new: OutlineReader, replacements: Sequence[Replacement[HashedRow]]
 ) -> Iterator[Replacement[SectionRow]]:
-    """Yields the replacements of sections that follow from replacements of rows. `new` has the new rows already."""
+    """Yield the replacements of sections that follow from replacements of rows. `new` already has the new rows."""
     shift = 0
     for group in _groups(old, replacements):
         bounds, shift = _bounds(old, group, shift)
@@ -81,8 +81,8 @@ def _groups(old: OutlineReader, replacements: Sequence[Replacement[HashedRow]]) 
 
 
 def _bounds(old: OutlineReader, group: _Group, shift: int) -> tuple[list[int], int]:
-    """Returns the rows, in the new numbering, at which the group's new sections begin, followed by the end of the last one;
-    and by how many rows everything behind the group has moved. `shift`: the same for what is before the group."""
+    """Return the new row numbers at which the new sections of the group begin, followed by the end of the last one; and the number of
+    rows by which everything after the group has moved. `shift` is the number for everything before the group."""
     places = list(old.sections(group.first, group.last + 1))
     old_starts = [place.before.rows for place in places]
     end = places[-1].before.rows + places[-1].measure.rows if places else 0

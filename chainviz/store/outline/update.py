@@ -1,7 +1,7 @@
-"""Updates an outline where messages change, without reading the rest.
+"""Update an outline for changed messages, without reading the other messages.
 
-A row depends on its own messages and on what the row before it is. So the touched rows are cut again with one row around
-them, and the touched sections are added up from the sums of blocks.
+A row depends on its own messages and on the row before it. Therefore the changed rows are rebuilt together with one row on each side, and
+the changed sections are added up from the sums of blocks.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from chainviz.store.outline.sections import section_replacements
 
 
 class OutlineEditor:
-    """One edit of one outline. Changes come in order and do not overlap."""
+    """One edit of one outline. Changes are in order and do not overlap."""
 
     def __init__(self, chain: StoredChain, writer: BlockWriter, charts: Charts, format: str = "") -> None:
-        """`format`: in which the chain is written after the edit."""
+        """`format` is the format of the chain after the edit; "" if it does not change."""
         self._chain = chain
         self.old = old = chain.outline
         old.blocks.with_hashes = True
@@ -97,7 +97,7 @@ class OutlineEditor:
         return late_after(self._pieces, changes)
 
     def _unchanged(self, messages: Iterable[int], changes: Sequence[PlacedSplice]) -> Iterator[PlacedSplice]:
-        """Yields empty changes at unchanged messages whose problems may differ now."""
+        """Yield empty changes at unchanged messages whose problems may have changed."""
         for index in messages:
             if not any(change.start <= index < change.start + change.removed for change in changes):
                 yield PlacedSplice(index, 0, ())
@@ -114,7 +114,7 @@ class OutlineEditor:
         return found
 
     def _range(self, change: PlacedSplice) -> tuple[int, int]:
-        """Returns the rows of a change, with the one before, which may grow or be the last one now, and the one after."""
+        """Return the rows of a change, with the row before, which may grow or become the last one, and the row after."""
         end = change.start + change.removed
         first = self.old.row_of_message(change.start) if change.start < self._messages else self._rows
         stop = self.old.row_of_message(end) + 1 if end < self._messages else self._rows
@@ -197,7 +197,7 @@ class _TouchedRows:
 
     @property
     def keep_calls(self) -> bool:
-        """Whether the new rows make the same calls in the same order, and the old rows say which of them repeat an id."""
+        """Whether the new rows make the same calls in the same order, so that the old rows tell which calls repeat an id."""
         if [use.id for use in self.old_uses] != [use.id for use in self.new_uses]:
             return False
         return all(knows_repeats(self._outline.row(number).row) for number in range(self.first, self.stop))
@@ -213,8 +213,8 @@ class _TouchedRows:
         return any(not row.is_header and not row.pair.is_valid for row in cut_rows(map(_shape, self._new)))
 
     def _pairs(self, messages: Iterable[Shape]) -> list[list[tuple[bool, str]]]:
-        """The calls and results of each row that has any: whether it is a result, and its id. A header, which ends a run of AI
-        messages, has nothing."""
+        """Return the calls and results of each row that has any, as (is a result, id). A header has an empty list, because it ends a run of
+        AI messages."""
         rows = (
             (row.is_header, [(kind, ref.id) for one in row.messages for kind, refs in _refs(one) for ref in refs])
             for row in cut_rows(messages)
@@ -224,7 +224,7 @@ class _TouchedRows:
     def new(
         self, charts: Charts, first_uses: FirstUses | None, around: tuple[str, LateIds, Request]
     ) -> list[HashedRow]:
-        """`around`: the format of the chain, its late results, and what its document records beside the messages."""
+        """Return the new rows. `around` is the format of the chain, its late results, and the recorded fields beside its messages."""
         for old in cut_rows(row.shape for row in self._old):
             charts.add(old.messages, -1)
         new = self._new_placed()
@@ -267,7 +267,7 @@ class _TouchedRows:
         return flags
 
     def _before(self) -> RowMessages[Any] | None:
-        """Returns the row before by its first and its last message; no rule looks at more of it."""
+        """Return the row before, with only its first and last message, because no rule needs more."""
         if self.first == 0:
             return None
         place = self._outline.row(self.first - 1)
