@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import Generic, TypeVar
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, CallRef, Shape
@@ -120,7 +121,7 @@ class Section(Generic[M_co]):
 
     @property
     def messages(self) -> tuple[M_co, ...]:
-        return (*self.header, *(m for pair in self.body for m in pair.messages))
+        return (*self.header, *chain.from_iterable([pair.messages for pair in self.body]))
 
     def __len__(self) -> int:
         return len(self.header) + sum([len(pair.rest) + (pair.ai is not None) for pair in self.body])

@@ -138,7 +138,7 @@ class Coverage:
         if unit.ordinal == SLOT:
             return
         if self._format.is_carried(value):
-            self._add_misspelt(value, unit)
+            self._add_misspelt(value, self._known(value), unit)
             return
         if self._format.is_message(value) and (is_aside or next(_unseen(value, (), self._known(value)), None) is None):
             return
@@ -151,22 +151,29 @@ class Coverage:
         again = [left for fragment in message.source if (left := self._left.get(fragment.ordinal)) is not None]
         if not units and not again:
             return
-        is_shared = any(fragment.blocks is not None for fragment in message.source)
         self._read += len(units)
         if message.role not in ROLES or any(isinstance(part, Opaque) for part in message.parts):
             self._judge(message, (units or [again[0].unit])[0])
-        shown, is_hollow = _PartTexts(message), _is_hollow(message)
+        shown = _PartTexts(message)
         for left in again:
             left.fields = [each for each in left.fields if each[1] not in shown]
-            left.is_hollow |= is_hollow
+            left.is_hollow |= _is_hollow(message)
         for unit in units:
             value = self._format.spoken(unit.value)
-            misspelt = self._add_misspelt(value, unit)
-            unseen = (each for each in _unseen(value, shown, self._known(value)) if each[0] not in misspelt)
-            fields = [each for each in unseen if each[2] or is_hollow or is_shared]
-            if fields:
-                weight = 0.5 if _shows_something(message) else 1.0
-                self._left[unit.ordinal] = _Leftover(unit, fields, is_hollow, weight)
+            known = self._known(value)
+            misspelt = self._add_misspelt(value, known, unit)
+            unseen = [each for each in _unseen(value, shown, known) if each[0] not in misspelt]
+            if unseen:
+                self._leave(message, unit, unseen)
+
+    def _leave(self, message: Message, unit: Unit, unseen: Sequence[tuple[str, str, bool]]) -> None:
+        """Keep what the message of a unit does not show, as far as it may be content."""
+        is_hollow = _is_hollow(message)
+        is_any = is_hollow or any(fragment.blocks is not None for fragment in message.source)
+        fields = [each for each in unseen if each[2] or is_any]
+        if fields:
+            weight = 0.5 if _shows_something(message) else 1.0
+            self._left[unit.ordinal] = _Leftover(unit, fields, is_hollow, weight)
 
     def _judge(self, message: Message, unit: Unit) -> None:
         """Note the unknown role and the unknown parts of a message."""
@@ -179,8 +186,8 @@ class Coverage:
             if isinstance(part, Opaque) and not is_known_part(part, self._format) and (is_known_role or part.kind != message.role):
                 self._add("part", part.kind, unit)
 
-    def _add_misspelt(self, value: object, unit: Unit) -> Sequence[str]:
-        found = misspelt_names(value, self._format, self._known(value))
+    def _add_misspelt(self, value: object, known: Container[str], unit: Unit) -> Sequence[str]:
+        found = misspelt_names(value, self._format, known)
         names = tuple(name for name in found if ("part", name) not in self._counts)
         for name in names:
             self._add("field", name, unit)
@@ -246,10 +253,9 @@ class _PartTexts:
     """The texts that the parts of a message show."""
 
     def __init__(self, message: Message) -> None:
+        self._parts = message.parts
         self._texts = set(chain.from_iterable(map(_texts_of, message.parts)))
         self._texts.discard("")
-        media = (*message.parts, *(each for part in message.parts if isinstance(part, ToolResult) for each in part.media))
-        self._has_binary = any(isinstance(part, Binary) for part in media)
         self._inner: set[str] | None = None
 
     def __contains__(self, text: object) -> bool:
@@ -259,12 +265,16 @@ class _PartTexts:
             self._inner = {leaf for shown in self._texts for leaf in _json_leaves(shown)}
         if text in self._inner:
             return True
-        if self._has_binary and _BASE64.fullmatch(text):
+        if self._has_binary() and _BASE64.fullmatch(text):
             return True
         is_long = len(text) >= LEAST or text.isalpha() or _is_prose(text)
         if any((is_long and text in shown) or (len(shown) >= LEAST and shown in text) for shown in self._texts):
             return True
         return text[:1] in ("{", "[") and is_json(text) and all(leaf in self._texts | self._inner for leaf in _json_leaves(text))
+
+    def _has_binary(self) -> bool:
+        media = (*self._parts, *(each for part in self._parts if isinstance(part, ToolResult) for each in part.media))
+        return any(isinstance(part, Binary) for part in media)
 
 
 def _texts_of(part: Part) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -33,21 +33,28 @@ TELLING = frozenset(("type", "role", "id", "from", "kind", "uuid", "parentId", "
 
 def misspelt_names(value: Any, format: Format, known: Container[str]) -> Iterator[str]:
     """Yield the misspelt names in a decoded value. Fields with names in `known` are neither judged nor searched."""
-    stack = [value]
+    kind, stack = type(format), [value]
     while stack:
         each = stack.pop()
-        if isinstance(each, dict):
-            yield from (name for name in each if name not in known and _is_misspelt(name, each, format, known))
-            stack += [inner for name, inner in each.items() if name not in known and not ANY_NAMES.match(name)]
-        elif isinstance(each, list):
+        if type(each) is list:
             stack += each
+        elif type(each) is dict:
+            # nearly every name is known, and nearly every value a text: those cost one look-up each
+            for name in [name for name in each if name not in known and _right_names(name, kind)]:
+                if _is_misspelt(name, each, _right_names(name, kind), known):
+                    yield name
+            stack += [
+                inner
+                for name, inner in each.items()
+                if type(inner) in (dict, list) and name not in known and not ANY_NAMES.match(name)
+            ]
 
 
-def _is_misspelt(name: str, holder: dict[str, Any], format: Format, known: Container[str]) -> bool:
+def _is_misspelt(name: str, holder: dict[str, Any], close: Sequence[str], known: Container[str]) -> bool:
+    """Return True if a field holds something, and none of the names that are close to its own stands beside it."""
     if not holder[name] or (isinstance(holder[name], int | float) and holder[name] is not True):
         return False
-    close = _right_names(name, type(format))
-    return bool(close) and not any(right in holder for right in close) and any(right not in known or right in TELLING for right in close)
+    return not any(right in holder for right in close) and any(right not in known or right in TELLING for right in close)
 
 
 @lru_cache(maxsize=4096)

@@ -93,6 +93,7 @@ class Excerpt:
     """What the document records beside its messages."""
     seen: Mark = NO_MARK
     """The marks of all messages before it."""
+    _faults: dict[WireForm, list[tuple[Path, int, WireFault]]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def is_last(self) -> bool:
@@ -124,10 +125,6 @@ class Excerpt:
     def last_pair(self) -> int:
         """Place of the first message of the last pair."""
         return len(self.section) - (len(self.section.body[-1].messages) if self.section.body else 0)
-
-    @cached_property
-    def _faults(self) -> dict[WireForm, list[tuple[Path, int, WireFault]]]:
-        return {}
 
     def faults(self, form: WireForm) -> list[tuple[Path, int, WireFault]]:
         """What is wrong in the JSON of its messages, each with path and index of the message."""
@@ -251,6 +248,8 @@ class Provider:
         opens = excerpt.first_message == 0 and not excerpt.request.is_answer
         checks = (*sent, *(self.opening if opens else ()), *(ending if excerpt.is_last else ()))
         found += [self.problem(*broken) for check in checks for broken in check(excerpt)]
+        if not faults:
+            return found
         known = {(problem.rule, problem.path) for problem in found}
         refused = {problem.path for problem in found if problem.severity == "error" and problem.part is not None}
         said = [self._fault(*fault) for fault in faults]

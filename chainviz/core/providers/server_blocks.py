@@ -34,6 +34,8 @@ def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
 
 def lone_calls(message: Message) -> Iterator[tuple[int, Opaque]]:
     """Calls, with their place, of which no result is behind them in the message."""
+    if Opaque not in map(type, message.parts):
+        return iter(())
     answered: set[str] = set()
     found: list[tuple[int, Opaque]] = []
     for i, part in reversed(list(enumerate(message.parts))):

@@ -68,7 +68,7 @@ def times_in(value: Any) -> Times:
 
 def _inner(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
-        yield from (inner for name, inner in value.items() if name not in _CONTENT)
+        yield from (inner for name, inner in value.items() if type(inner) is dict and name not in _CONTENT)
 
 
 def _own(value: Any) -> Times:

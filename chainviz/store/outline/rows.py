@@ -204,7 +204,11 @@ def count_tools(rows: Sequence[Row]) -> dict[str, int]:
     """Return SectionRow.tools for a section with these rows."""
     if len(rows) > COUNTED:
         return {name: 0 for row in rows[:NAMED] for name in row.tools}
-    return dict(sum((Counter(row.tools) for row in rows if row.tools), Counter()))
+    counts = Counter[str]()
+    for row in rows:
+        if row.tools:
+            counts.update(row.tools)
+    return dict(counts)
 
 
 def pack_row(row: Row) -> list[Any]:

@@ -38,7 +38,7 @@ from chainviz.core.documents.json.edit import raw_at
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample
 from chainviz.core.documents.written_lists import uuid_of
-from chainviz.core.formats.agents.session_threads import Thread, lines_of, lists_of
+from chainviz.core.formats.agents.session_threads import HEAD, Thread, lines_of, lists_of
 from chainviz.core.formats.blocks import value_at
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run
@@ -233,6 +233,8 @@ def _data(message: Message, own: str, speller: Speller) -> str:
 
 def _threads(source: Source) -> list[Thread]:
     """Return the session, then its sub-agents; [] if it has none."""
+    if b'"user.message"' not in source.read(0, HEAD):  # every session begins with what a person asks
+        return []
     if not any(b'"parentToolCallId"' in line for _, line in lines_of(source)):
         return []
     main, sides = list[int](), defaultdict[str, list[int]](list)

@@ -203,9 +203,9 @@ def _is_prefix(message: Message) -> bool:
 
 def _after_results(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
     before = excerpt.before
-    for path, index, message in excerpt.messages:
+    for place, message in enumerate(excerpt.section.messages):
         if (before, message.role) == (TOOL, HUMAN):
-            yield path, index, (AFTER_RESULT, None, "is a user message directly after a tool result")
+            yield *excerpt.messages[place][:2], (AFTER_RESULT, None, "is a user message directly after a tool result")
         before = message.role
 
 
