@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 from django.http import QueryDict
@@ -299,8 +298,9 @@ def _noted(subject: Subject, found: tuple[WindowRow, ...], notes: RowNotes) -> l
 def _chips_in(run: Row, notes: RowNotes) -> str:
     """Return the chips of the first pairs of a run that have one."""
     first = run.path.pair or 0
-    pairs = (Path(run.path.section, pair) for pair in range(first, first + run.count))
-    return "".join(islice((notes.chips[path] for path in pairs if path in notes.chips), MOST_CHIPS))
+    inside = range(first, first + run.count)
+    pairs = sorted(path for path in notes.chips if path.section == run.path.section and path.pair in inside and path.message is None)
+    return "".join(notes.chips[path] for path in pairs[:MOST_CHIPS])
 
 
 def _is_open(chain: StoredChain, view: ViewState, row: Row) -> bool:

@@ -150,6 +150,9 @@ class _Members(list[tuple[str, Any]]):
     """The members of an object, including those whose name is repeated later, since they are in the file too."""
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_Members)
+
+
 @dataclass(frozen=True, slots=True)
 class SourceField:
     pointer: str
@@ -165,16 +168,16 @@ def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
     """
     texts = [text for part in message.parts for _, text in texts_of(part)]
     texts += [getattr(part, name, "") for part in message.parts for name in ("signature",)]
-    known, whole = set(texts), "\n".join(texts)
+    known = set(texts)
     for fragment in message.source:
         try:
-            unit = json.loads(fragment.text, object_pairs_hook=_Members)
+            unit = _DECODER.decode(fragment.text)
         except (ValueError, RecursionError):
             continue
         is_later = (fragment.blocks or (0,))[0] != 0
         for pointer, key, leaf in _leaves(unit, fragment, blocks_at):
             text = leaf if isinstance(leaf, str) else str(leaf)
-            is_known = text in known or (len(text) > SHORT and text in whole)
+            is_known = text in known or (len(text) > SHORT and text in "\n".join(texts))
             if not is_known and not (is_later and pointer[: len(blocks_at)] != blocks_at):
                 yield SourceField("".join(f"/{_escaped(str(step))}" for step in pointer), f'"{key}":"{text}"')
 

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from chainviz.core.chain.chain import Chain
@@ -82,9 +82,8 @@ def scan_text(text: str, rules: Sequence[Rule] = RULES, part: int = -1, place: s
     """What the rules find, in order, without overlaps."""
     taken: list[tuple[int, int]] = []
     found: list[Finding] = []
-    absent = rule_words().absent_from(text)
-    for rule in rules:
-        if rule.name in absent or (rule.hints and not any(hint in text for hint in rule.hints)):
+    for rule in rule_words().may_match(text, tuple(rules)):
+        if rule.hints and not any(hint in text for hint in rule.hints):
             continue
         for match in rule.pattern.finditer(text):
             start, end = match.span(rule.value)
@@ -171,11 +170,18 @@ class RuleWords:
         self._with_words = frozenset(rule.name for rule in RULES if rule.words)
         self._names = list(by_word.values())
         self._search = _search(list(by_word))
+        # texts hold few different sets of words, and there are many rules
+        self._rules_for = lru_cache(maxsize=4096)(self._rules_with)
 
-    def absent_from(self, text: str) -> frozenset[str]:
-        """Names of rules; none where RE2 is not installed, or gives up and so finds not even the empty word."""
+    def may_match(self, text: str, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        """Return the rules without those of whose words the text has none; all of them where RE2 is not installed, or gives
+        up and so finds not even the empty word."""
         found = self._search.Match(lower(text).encode("utf-8", "surrogatepass")) if self._search is not None else None
-        return self._with_words.difference(*[self._names[number] for number in found]) if found else frozenset()
+        return self._rules_for(tuple(found), rules) if found else rules
+
+    def _rules_with(self, words: tuple[int, ...], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        absent = self._with_words.difference(*[self._names[number] for number in words])
+        return tuple(rule for rule in rules if rule.name not in absent)
 
 
 @cache

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection
 
@@ -18,7 +18,7 @@ from chainviz.core.documents.units import Read
 from chainviz.core.formats.contract import Format
 from chainviz.store.content.beginnings import begun
 from chainviz.store.content.codec import unpack_body
-from chainviz.store.content.message_shapes import StoredShape, unpack_large, unpack_shape
+from chainviz.store.content.message_shapes import StoredShape, role_in, unpack_large, unpack_shape
 from chainviz.store.content.part_window import MANY, PartWindow
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.content.spans import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
@@ -34,15 +34,29 @@ BATCH = 200
 """Messages read together where a whole chain is read."""
 
 
-class StoredMessage(NamedTuple):
+@dataclass(slots=True)
+class StoredMessage:
     """A message row, without its body."""
 
     run: int
     position: int
     digest: bytes
-    shape: StoredShape
+    size: int
     skeleton: bytes
+    preview: str
     source: bytes
+    _shape: StoredShape | None = field(default=None, init=False, compare=False, repr=False)
+
+    @property
+    def shape(self) -> StoredShape:
+        """The shape, unpacked when it is first asked for: who reads the bodies needs no more than the role."""
+        if self._shape is None:
+            self._shape = unpack_shape(self.skeleton, self.size, self.preview)
+        return self._shape
+
+    @property
+    def role(self) -> str:
+        return role_in(self.skeleton)
 
     @property
     def piece(self) -> Piece:
@@ -107,8 +121,7 @@ def _read_group(group: Sequence[Piece], runs: Runs | None) -> dict[tuple[int, in
     found = {}
     rows = _select(Message, COLUMNS, group) if runs is None else _select_with_runs(group, runs)
     for run, position, digest, size, skeleton, preview, source in rows:
-        shape = unpack_shape(skeleton, size, preview)
-        found[run, position] = StoredMessage(run, position, bytes(digest), shape, bytes(skeleton), bytes(source))
+        found[run, position] = StoredMessage(run, position, bytes(digest), size, bytes(skeleton), preview, bytes(source))
     return found
 
 
@@ -260,7 +273,7 @@ class BodyReader:
     def messages(self, rows: Sequence[StoredMessage]) -> list[CoreMessage]:
         sources = self.sources(rows)
         return [
-            formats.get_format(self.runs[row.run][0]).message(row.shape.role, source)
+            formats.get_format(self.runs[row.run][0]).message(row.role, source)
             for row, source in zip(rows, sources, strict=True)
         ]
 

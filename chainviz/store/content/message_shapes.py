@@ -12,6 +12,7 @@ from chainviz.core.chain.messages import (
     AI,
     HUMAN,
     PART_KINDS,
+    ROLE_NAMES,
     TOOL,
     Binary,
     CallRef,
@@ -98,6 +99,15 @@ _UNKNOWN = f"[{_NUMBERS['opaque']},".encode()
 def has_unknown_part(skeleton: bytes) -> bool:
     """Return True if a message may have a part of an unknown kind; quick, so a name can look like one."""
     return _UNKNOWN in inflated(skeleton)
+
+
+_ROLES = {f'["{role}",'.encode(): role for role in ROLE_NAMES}
+
+
+def role_in(skeleton: bytes) -> str:
+    """Return the role in a packed skeleton."""
+    role = _ROLES.get(skeleton[: skeleton.find(b",") + 1])
+    return str(unpack(skeleton)[0]) if role is None else role
 
 
 LARGE = 1_000

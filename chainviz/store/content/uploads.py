@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
 from hashlib import sha256
 from itertools import groupby
+from operator import itemgetter
 
 from django.db import IntegrityError, connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -28,16 +29,17 @@ WRITTEN_CHUNKS = 32
 LATER = 200
 """The most uploads with one base. The next one is stored whole, so that a chunk never has very many rows."""
 _CHUNKS = """
-    SELECT chunk."index", part.start, chunk.content
+    SELECT chunk."index", chunk.upload_id, part.start, chunk.content
     FROM store_uploadchunk chunk JOIN store_upload part ON part.id = chunk.upload_id
     WHERE chunk.upload_id IN (
         SELECT id FROM store_upload WHERE id = %s
         UNION ALL SELECT base_id FROM store_upload WHERE id = %s
         UNION ALL SELECT other.id FROM store_upload AS upload JOIN store_upload AS other
             ON other.base_id = upload.base_id AND other.id < upload.id WHERE upload.id = %s
-    ) AND chunk."index" IN ({marks}) ORDER BY chunk."index", chunk.upload_id
+    ) AND chunk."index" IN ({marks})
 """
-"""Reads the chunks of an upload and of the uploads that it overlays. It is SQL because the ORM would take longer than the database."""
+"""Reads the chunks of an upload and of the uploads that it overlays, in any order: sorted by the database, their content would be
+copied. It is SQL because the ORM would take longer than the database."""
 
 
 def upload_of(source: Source, *, owner: str, filename: str = "", before: Upload | None = None) -> Upload:
@@ -213,10 +215,10 @@ class UploadReader:
         marks = ", ".join(["%s"] * len(indexes))
         with connection.cursor() as cursor:
             cursor.execute(_CHUNKS.format(marks=marks), [self.upload_id] * 3 + [*indexes])
-            rows = cursor.fetchall()
-        for index, parts in groupby(rows, key=lambda row: row[0]):
+            rows = sorted(cursor.fetchall(), key=itemgetter(0, 1))
+        for index, parts in groupby(rows, key=itemgetter(0)):
             content = b""
-            for _, start, part in parts:
+            for _, _, start, part in parts:
                 kept = max(0, (start or 0) - index * CHUNK)
                 content = content[:kept] + bytes(part) if kept else bytes(part)
             yield index, content

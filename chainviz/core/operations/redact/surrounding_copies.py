@@ -43,6 +43,7 @@ LONG = SPARSE + WINDOW
 DEEPEST = 3
 """How deep JSON may be nested in strings of JSON."""
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(\s*:)?', re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)
 _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
@@ -86,7 +87,7 @@ def _long_strings(arguments: str) -> Iterator[str]:
 
 def _read(spelled: str) -> str | None:
     try:
-        return str(json.loads(spelled, strict=False))
+        return str(_DECODER.decode(spelled))
     except ValueError:
         return None
 
