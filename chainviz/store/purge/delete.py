@@ -1,7 +1,7 @@
-"""Deletion for good: the one way past append-only. Bytes and plain digests go; a keyed tombstone stays.
+"""Delete content permanently. Only this module may change append-only tables. Bytes and plain digests are removed; a keyed tombstone stays.
 
-A plain digest of something short can be guessed, so a tombstone keeps only a digest keyed with the site's secret: who
-has the bytes (and the secret) can tell that they were here, nobody else can tell anything."""
+A plain digest of short content can be guessed. Therefore a tombstone has only a digest that is keyed with the site's secret: it shows that
+certain bytes were here only to somebody who has both the bytes and the secret."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ from chainviz.store.search import index as search
 
 @contextmanager
 def purging(reason: str) -> Iterator[None]:
-    """A transaction in which stored rows may go. Its row is gone before it commits: nobody else ever sees it."""
+    """Open a transaction in which stored rows may be changed and deleted. Its row in `store_purge` is removed before the commit, so no
+    other transaction sees it."""
     with transaction.atomic():
         purge = Purge.objects.create(reason=reason)
         yield
@@ -50,11 +51,11 @@ def purging(reason: str) -> Iterator[None]:
 
 
 def delete_for_good(history: History, *, reason: str = "deleted for good") -> None:
-    """The whole chain, with its drafts; its upload too, unless another chain came from it."""
+    """Delete a whole chain with its drafts, and its upload unless another chain uses it."""
     number = history.pk
     uploads = set(Run.objects.filter(history=number, upload__isnull=False).values_list("upload", flat=True))
     with purging(reason):
-        # first, so that nothing more is written
+        # lock first, so that nothing more is written
         remove(Writing.objects.filter(run__history=number))
         for snapshot_digest in Snapshot.objects.filter(versions__history=number).values_list("digest", flat=True):
             bury(number, "version", bytes(snapshot_digest), reason)
@@ -74,7 +75,7 @@ def delete_for_good(history: History, *, reason: str = "deleted for good") -> No
 
 
 def is_buried(digest: bytes) -> bool:
-    """Whether something with this digest was deleted for good."""
+    """Return True if content with this digest was permanently deleted."""
     return Tombstone.objects.filter(digest=_keyed(digest)).exists()
 
 
@@ -104,7 +105,7 @@ def remove_upload(upload: Upload) -> None:
 
 
 def remove(rows: models.QuerySet) -> None:  # type: ignore[type-arg]
-    # one statement; the order of the calls is that of the foreign keys
+    # the order of the deletions follows the foreign keys
     rows._raw_delete(router.db_for_write(rows.model))
 
 

@@ -1,6 +1,6 @@
-"""Garbage collection: snapshots that no version and no draft reaches any more, with the runs that only they used.
+"""Collect garbage: snapshots that no version or draft uses any more, and the runs that only they used.
 
-Discarded drafts, undone steps that a new one replaced and steps that a rebase repeated leave them behind.
+Garbage comes from discarded drafts, from undone steps that a new step replaced, and from steps that a rebase repeated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from chainviz.store.purge.delete import purging, remove_runs, remove_snapshots
 
 
 def collect_all() -> int:
-    """Collects the garbage of every history. Returns how many snapshots went."""
+    """Collect the garbage of all histories. Return the number of deleted snapshots."""
     used: set[int | None] = {
         *Version.objects.values_list("snapshot", flat=True),
         *Step.objects.values_list("snapshot", flat=True),
@@ -25,7 +25,7 @@ def collect_all() -> int:
 
 
 def collect(history: History) -> int:
-    """Collects the garbage of one history. Returns how many snapshots went."""
+    """Collect the garbage of one history. Return the number of deleted snapshots."""
     with purging("garbage collection"):
         # steps and saves take the same lock before they write
         History.objects.select_for_update().get(pk=history.pk)
@@ -40,7 +40,7 @@ def collect(history: History) -> int:
 
 
 def _reached(history: History, parents: dict[int, int | None]) -> set[int]:
-    """Versions and steps, with all that they were made from."""
+    """Return the snapshots of versions and steps, with all their ancestors."""
     reached: set[int] = set()
     saved = Version.objects.filter(history=history).values_list("snapshot", flat=True)
     for snapshot in (*saved, *Step.objects.filter(draft__history=history).values_list("snapshot", flat=True)):
@@ -56,7 +56,7 @@ def _runs_of(history: History, snapshots: set[int]) -> set[int]:
         "template", flat=True
     )
     runs = set(Template.objects.filter(run__history=history, pk__in=templates).values_list("pk", flat=True))
-    # a step that only removes messages has a run of its own, which no piece names
+    # a step that only removes messages has its own run, which no piece refers to
     for run, key, packed in Snapshot.objects.filter(pk__in=snapshots).values_list("run", "key", "pieces"):
         runs |= {run} | runs_in(packed, is_key=key is None)
     return runs

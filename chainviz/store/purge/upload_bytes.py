@@ -1,6 +1,6 @@
 """Find values in the bytes of uploads, and blank them in place.
 
-Of a file that grew, each upload is searched in its own bytes and in as many before them as a value may take.
+In a growing file, each upload is searched in its own bytes, and in as many bytes before them as the longest value has.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from chainviz.store.models import Upload, UploadChunk
 from chainviz.store.purge.blanking import Blanks, Match
 
 CHUNKS = 16
-"""Read at a time: 4 MB."""
+"""The number of chunks read at once (4 MB)."""
 
 
 def count_in(upload: int, blanks: Blanks, told: Callable[[float], None]) -> int:
-    """Places in the upload's own bytes; what it begins with, is counted with the uploads before it."""
+    """Return the number of occurrences in the upload's own bytes. Earlier bytes are counted with the uploads before it."""
     own = Upload.objects.values_list("start", flat=True).get(pk=upload) or 0
     return sum(1 for found in _matches(upload, blanks, told) if found.end > own)
 
 
 def _matches(upload: int, blanks: Blanks, told: Callable[[float], None] = lambda done: None) -> Iterator[Match]:
-    """Places in the upload's own bytes, and some before them."""
+    """Yield the occurrences in the upload's own bytes, and in the bytes just before them."""
     start = Upload.objects.values_list("start", flat=True).get(pk=upload) or 0
     first = max(0, start - blanks.reach) // CHUNK
     for found in blanks.find(_chunks(upload, first, told)):
@@ -38,7 +38,7 @@ def _matches(upload: int, blanks: Blanks, told: Callable[[float], None] = lambda
 
 
 def _chunks(upload: int, first: int, told: Callable[[float], None]) -> Iterator[bytes]:
-    """Yield an upload's bytes from a chunk on, a few chunks a query, since rows may be changed meanwhile."""
+    """Yield an upload's bytes from a chunk on. Reads a few chunks at a time, because the caller changes rows meanwhile."""
     end = chunks_of(0, Upload.objects.values_list("length", flat=True).get(pk=upload)).stop
     for index in range(first, end, CHUNKS):
         for _, content in list(UploadReader(upload).chunks(index, index + CHUNKS - 1)):
@@ -61,7 +61,7 @@ class Stretches:
 
     @cached_property
     def _in_order(self) -> tuple[array[int], array[int]]:
-        """Starts, and the farthest end up to each. Later states of a file begin before the earlier ones end."""
+        """The starts of all ranges, and the farthest end up to each. A later state of a file may begin before an earlier one ends."""
         ordered = sorted(zip(self._starts, self._ends, strict=True))
         return array("Q", (start for start, _ in ordered)), array("Q", accumulate((end for _, end in ordered), max))
 
@@ -98,13 +98,13 @@ def _blank_archive(upload: Upload) -> None:
 
 
 class _ChunkWriter:
-    """Writes into an upload, from its beginning to its end; each chunk is stored once. What it begins with is written in the
-    upload that it has it from."""
+    """Writes into an upload from start to end, and stores each chunk once. Bytes that an upload shares with an earlier one are written
+    in the earlier one."""
 
     def __init__(self, states: Sequence[Upload], upload: Upload) -> None:
         self._starts = {each.pk: each.start or 0 for each in states if each.pk <= upload.pk}
         self._open: tuple[int, int] | None = None
-        """Upload and index of the chunk."""
+        """The upload and the index of the current chunk."""
         self._content = bytearray()
 
     def write(self, found: Match) -> None:

@@ -1,8 +1,8 @@
-"""Purging values: their bytes go from the upload, from every version, draft and step of every chain that came from it.
+"""Purge values: remove their bytes from an upload, and from all versions, drafts and steps of the chains that came from it.
 
-The replacement has the same length, so versions, drafts, paths and places stay; digests are recomputed and the old
-ones leave keyed tombstones. Other chains of the same file, branches among them, share its bytes, so they are part of it.
-Nothing is held in memory but the longest message: uploads are read and blanked a chunk at a time.
+The replacement has the same length, so versions, drafts, paths and offsets stay. Digests are recomputed, and the old ones become keyed
+tombstones. Other chains of the same file, including branches, share its bytes and are purged too. Uploads are read and blanked chunk
+by chunk, so only the longest message is in memory.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ Report = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a purge touches."""
+    """The content that a purge would change."""
 
     histories: frozenset[int]
     uploads: frozenset[int]
     places: int
-    """In uploads and in what versions and drafts wrote."""
+    """The number of occurrences in uploads, versions and drafts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,14 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Chains that cannot be purged one by one, since they share the bytes of their uploads."""
+    """Chains that can only be purged together, because they share the bytes of their uploads."""
 
     histories: frozenset[int]
     uploads: frozenset[int]
 
 
 def family(histories: Iterable[int]) -> Family:
-    """These chains, with all that share an upload with one of them."""
+    """Return these chains, and all chains that share an upload with one of them."""
     known, uploads = frozenset(histories), frozenset[int]()
     while True:
         shared = Run.objects.filter(history__in=known, upload__isnull=False).values_list("upload", flat=True)
@@ -95,7 +95,7 @@ def family(histories: Iterable[int]) -> Family:
 
 
 def reach(histories: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None) -> Reach:
-    """Looks only."""
+    """Return what a purge would change, without changing anything."""
     related, blanks = family(histories), Blanks(values)
     places = 0
     for number, pk in enumerate(sorted(related.uploads)):
@@ -113,8 +113,8 @@ def reach(histories: Iterable[int], values: Iterable[str], report: Report = lamb
 def others_with(
     owner: str, left_out: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None
 ) -> list[Reach]:
-    """Find families of an owner's other uploads that contain a value. Texts that their drafts wrote are not searched,
-    but purged with them."""
+    """Find the families of an owner's other uploads that contain a value. New texts in their drafts are not searched, but they are purged
+    with the family."""
     blanks = Blanks(values)
     uploads = list(
         Upload.objects.filter(owner=owner).exclude(pk__in=left_out).order_by("pk").values_list("pk", flat=True)
@@ -136,7 +136,7 @@ def _share(report: Report, number: int, count: int) -> Callable[[float], None]:
 
 
 def purge_values(histories: Iterable[int], values: Iterable[str], *, reason: str) -> tuple[Reach, tuple[Renamed, ...]]:
-    """Refused, with nothing changed, where a value is part of what makes a message readable."""
+    """Purge values from a family. Raises Refused, and changes nothing, if a value is needed to read a message."""
     blanks = Blanks(values)
     with purging(reason):
         related = _hold(histories)
@@ -159,10 +159,10 @@ def purge_values(histories: Iterable[int], values: Iterable[str], *, reason: str
 
 
 def _hold(histories: Iterable[int]) -> Family:
-    """The family, of which nobody else writes anything until the transaction ends; imports and steps under way are broken off.
+    """Lock a family until the transaction ends. Imports and steps in progress are aborted.
 
-    In the order in which steps and saves take their locks: draft, history, upload. A reader that took contents before sees by
-    the history's edition that they may not be written any more.
+    Locks are taken in the same order as by steps and saves: draft, history, upload. Whoever read content before can see from the
+    edition of the history that it must not be written any more.
     """
     while True:
         related = family(histories)
@@ -193,7 +193,7 @@ def _break_off(unfinished: models.QuerySet[Run]) -> None:
 
 
 def _rename(states: Sequence[Upload], history: int, reason: str) -> Iterator[Renamed]:
-    """Other bytes, another digest."""
+    """Update the digests of changed uploads. Yield each old and new digest."""
     for upload, digest, size in list(digests(states)):
         if digest != upload.sha256:
             if Upload.objects.filter(owner=upload.owner, sha256=digest).exclude(pk=upload.pk).exists():
@@ -237,7 +237,7 @@ def _history(number: int, blanks: Blanks, changed: dict[int, Stretches], reason:
 
 
 def _bodies(run: Run, blanks: Blanks) -> dict[int, int]:
-    """Positions of those that were blanked, with the places in each."""
+    """Blank the values in bodies. Return the positions of the changed bodies, with the number of occurrences in each."""
     changed = {}
     positions = list(Body.objects.filter(run=run).order_by("position").values_list("position", flat=True))
     for position in positions:
@@ -262,7 +262,7 @@ def _template(run: Run, blanks: Blanks) -> int:
 
 
 def _messages(run: Run, rewritten: Container[int], changed: Stretches) -> bool:
-    """Records again what its changed messages are; whether there are any."""
+    """Update the stored facts of a run's changed messages. Return True if there are any."""
     rows = Message.objects.filter(run=run).order_by("position")
     sources = rows.values_list("position", "source").iterator(chunk_size=GROUP)
     touched = [position for position, source in sources if position in rewritten or _is_touched(bytes(source), changed)]
@@ -301,7 +301,7 @@ def _noted(bodies: BodyReader, rows: list[StoredMessage]) -> Iterator[tuple[byte
 
 
 def _retell(snapshot: Snapshot, blanks: Blanks) -> None:
-    """Options and report of the step that made it."""
+    """Blank the values in the options and the report of the step that made a snapshot."""
     before = (unpack(snapshot.options), unpack(snapshot.report))
     options, report = blanked = (blanks.plain(before[0]), blanks.plain(before[1]))
     if blanked != before:

@@ -1,4 +1,4 @@
-"""Finds text in a chain without an index: scans the raw bytes of its upload and bodies, then confirms on messages."""
+"""Find text in a chain without an index: scan the raw bytes of its upload and bodies, then confirm each match in its message."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from chainviz.store.models import Run, Template
 from chainviz.store.query.search_pattern import Needle
 
 AROUND = 60
-"""Characters of a snippet on either side."""
+"""The number of characters of a snippet on each side of the match."""
 CONFIRMED = 16
-"""Candidates whose messages are read together."""
+"""The number of candidate messages read at once."""
 TOGETHER = 64
-"""Parts that are read together of a message that has very many."""
+"""The number of parts read at once, in a message with very many parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +50,20 @@ class Place(NamedTuple):
 
     message: int
     part: int = maxsize
-    """By default behind the last one."""
+    """The index of the part; by default after the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class HitPage:
     hits: tuple[Hit, ...]
     next: Place | None
-    """Give it as `after` to go on; None where all was searched."""
+    """The value of `after` for the next page; None if the whole chain was searched."""
 
 
 def find(
     chain: StoredChain, text: str, *, case_sensitive: bool = False, limit: int = 50, after: Place | None = None
 ) -> HitPage:
-    """Hits in chain order, behind `after`."""
+    """Return matches in chain order, starting after `after`."""
     if not text:
         return HitPage((), None)
     needle = Needle(text, case_sensitive)
@@ -140,7 +140,7 @@ def _hits(chain: StoredChain, needle: Needle, index: int, parts: Parts) -> Itera
 
 
 def part_texts(part: Part) -> Iterator[str]:
-    """What a person may look for in a part."""
+    """Yield the searchable texts of a part."""
     match part:
         case Text() | Opaque():
             yield part.text
@@ -165,7 +165,7 @@ def part_texts(part: Part) -> Iterator[str]:
 
 
 def _unescaped(arguments: str) -> Iterator[str]:
-    """Strings inside the JSON of arguments, as they are meant."""
+    """Yield the decoded strings inside the JSON of arguments."""
     try:
         values = [json.loads(arguments)]
     except (ValueError, RecursionError):
@@ -268,7 +268,7 @@ def _in_upload(places: Places, needle: Needle, run: Run, after: int) -> Iterator
         return
     first = starts[0]
     if after >= 0:
-        # what is searched begins with the first message of this run that lies behind
+        # the search begins at the first message of this run after `after`
         kept = (p for p in positions if places.index(run.pk, p) > after)
         position = next(kept, None)
         if position is None:
@@ -282,7 +282,7 @@ def _scan(upload: UploadReader, needle: Needle, fragments: Fragments, first: int
     """Positions of the messages that may say the text, in the order of the upload."""
     tail = b""
     resume = first
-    structure_from = -1  # up to here, all of the upload from this byte on is structure
+    structure_from = -1  # the upload is only structure from this byte up to here
     for index, content in upload.chunks(first // CHUNK):
         hay = tail + needle.prepared(content)
         base, end = index * CHUNK - len(tail), index * CHUNK + len(content)
@@ -292,7 +292,7 @@ def _scan(upload: UploadReader, needle: Needle, fragments: Fragments, first: int
         if is_structure:
             begun = fragments.at(base)
             if structure_from < 0 or fragments.starts[begun.start] < structure_from:
-                yield from fragments.of(begun)  # what begins before may be JSON that is shown
+                yield from fragments.of(begun)  # a fragment that begins before may be JSON that pages show
             else:
                 yield from fragments.unknown(begun)
             yield from fragments.unknown(range(begun.stop, fragments.at(end - 1).stop))
@@ -311,7 +311,7 @@ def _scan(upload: UploadReader, needle: Needle, fragments: Fragments, first: int
 LOOKED_AT = 50
 """The most messages in which an id is looked up."""
 LONGEST = 1_000_000
-"""The source of a message of more bytes is not read for the id of an item."""
+"""The largest source of a message, in bytes, that is read to find the id of an item."""
 
 
 def messages_with_id(chain: StoredChain, id: str, most: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The problems of a chain, listed from any place on: blocks without a fitting problem are passed over unread."""
+"""List the problems of a chain from any place on. Blocks without a matching problem are skipped without reading them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ProblemFilter:
         return self.counts(problem.provider) and self.severity in (None, problem.severity)
 
     def number(self, counts: Counts, several: bool) -> int:
-        """Count the problems that match; the opening's counts only if there are several sections."""
+        """Count the problems that match. The problem of a missing opening counts only if there are several sections."""
         found = 0
         for key, numbers in counts.items():
             if self.counts(key) and (several or key != OPENING):
@@ -47,7 +47,7 @@ ALL = ProblemFilter()
 class ProblemPage:
     problems: tuple[Problem, ...]
     next: Path | None
-    """The row where the list goes on."""
+    """The first row of the next page; None at the end."""
     total: int
 
 
@@ -75,7 +75,7 @@ def problems_of(chain: StoredChain, path: Path, wanted: ProblemFilter = ALL) -> 
 
 
 def next_problem(chain: StoredChain, path: Path | None, wanted: ProblemFilter = ALL) -> Problem | None:
-    """The first problem in a row after that of `path` (None: from the top)."""
+    """Return the first problem in a row after that of `path`, or from the top if `path` is None."""
     outline = chain.outline
     first = 0 if path is None else _row_of(outline, path) + (path.pair is not None)
     for _, found in islice(_rows_with(chain, first, wanted), 1):
@@ -84,7 +84,7 @@ def next_problem(chain: StoredChain, path: Path | None, wanted: ProblemFilter = 
 
 
 def previous_problem(chain: StoredChain, path: Path, wanted: ProblemFilter = ALL) -> Problem | None:
-    """The first problem of the nearest row before that of `path`."""
+    """Return the first problem of the nearest row before that of `path`."""
     for _, found in islice(_rows_with(chain, _row_of(chain.outline, path) - 1, wanted, step=-1), 1):
         return found[0]
     return None
@@ -113,7 +113,7 @@ def _rows_with(chain: StoredChain, first: int, wanted: ProblemFilter, step: int 
 
 
 class _Rows:
-    """The wanted problems of rows."""
+    """The matching problems of rows."""
 
     def __init__(self, chain: StoredChain, wanted: ProblemFilter) -> None:
         self._outline = chain.outline
@@ -126,7 +126,7 @@ class _Rows:
         )
 
     def may_be_in(self, measure: Measure, end: int) -> bool:
-        """Whether a block with these sums, which ends before row `end`, may have any."""
+        """Return True if a block with these sums, which ends before row `end`, may have matching problems."""
         marks = self._marks(end - 1)
         once = any(end - measure.rows <= row < end for row in self._once)
         return (
@@ -136,7 +136,7 @@ class _Rows:
         )
 
     def of(self, number: int, row: Row) -> Iterator[tuple[Path, list[Problem]]]:
-        """The path and the problems of a row that has any."""
+        """Yield the path and the matching problems of each row that has any."""
         marked = row.marks & self._marks(number) or number in self._once
         if not row.problems and not marked:
             return

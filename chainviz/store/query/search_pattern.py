@@ -1,9 +1,8 @@
-"""A searched text as bytes to find in raw JSON, and as a test of decoded messages.
+"""Search patterns: bytes to find in raw JSON, and a test for decoded messages.
 
-Raw JSON may spell one character in several ways, so only the longest range with one spelling is searched in bytes; each
-candidate is then confirmed on the decoded message. A word that is only structure there (a key, a role, a type) is
-skipped:
-words such as `content` are in every message of most files, and reading all of them took 8 seconds for 111 MB.
+Raw JSON may spell a character in several ways, so only the longest range of the text with a single spelling is searched in bytes. Each
+candidate is then confirmed in the decoded message. Keys, roles and types are skipped, because words such as `content` are in every
+message of most files, and reading all messages took 8 seconds for 111 MB.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _WORD = re.compile(r"[A-Za-z0-9_-]+")
 _SPACE = rb"[ \t\r\n]*"
 _VALUES = (b'"role": "', b'"role":"', b'"type": "', b'"type":"')
 _CONTAINERS = (b"messages", b"message", b"tool_calls", b"function")
-"""Keys whose lists and objects are structure. Any other value may be shown as it is written, keys included."""
+"""Keys whose lists and objects are only structure. Pages may show any other value as raw JSON, including its keys."""
 _RAW_JSON = re.compile(b'":' + b"".join(b'(?<!"' + key + b'":)' for key in _CONTAINERS) + _SPACE + rb"[\[{](?!\s*[\]}])")
 
 
@@ -40,11 +39,11 @@ def has_raw_json(content: bytes, start: int, end: int) -> bool:
 
 _SHORT = {'"': b'"', "\\": b"\\\\", "/": b"/", "\b": b"b", "\f": b"f", "\n": b"n", "\r": b"r", "\t": b"t"}
 LONGEST = 24
-"""Bytes a character can take: two \\u escapes, each behind some backslashes."""
+"""The most bytes of a character: two \\u escapes, each after some backslashes."""
 LOOKED_THROUGH = 4_000_000
-"""Characters of a text looked through at once."""
+"""The number of characters of a text that are searched at once."""
 _SAFE = re.compile(r"[A-Za-z0-9 _.,:;!?()\[\]{}*#@%$=|~^`-]+")
-"""Characters that every JSON writer leaves as they are."""
+"""Characters that no JSON writer escapes."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +53,14 @@ class Needle:
 
     @cached_property
     def plain(self) -> bytes:
-        """The longest range with only one spelling; b"" if there is none."""
+        """The longest range of the text with a single spelling; b"" if there is none."""
         stretches = _SAFE.findall(self.text)
         best = max(stretches, key=len, default="")
         return (best if self.case_sensitive else best.lower()).encode()
 
     @cached_property
     def spelled(self) -> re.Pattern[bytes]:
-        """A pattern for all spellings of all characters: slower, for needles without a plain range."""
+        """A pattern for all spellings of all characters. It is slower, and only for texts without a range of a single spelling."""
         return re.compile(b"".join(map(self._spellings, self.text)))
 
     def _spellings(self, character: str) -> bytes:
@@ -74,12 +73,12 @@ class Needle:
 
     @property
     def reach(self) -> int:
-        """The most bytes that an occurrence can take, which two neighbouring pieces of content must share."""
+        """The most bytes of an occurrence. Neighbouring pieces of content must overlap by this much."""
         return len(self.text) * LONGEST
 
     @cached_property
     def marks(self) -> list[bytes]:
-        """For needles without a plain range: the spellings of the first character, one of which must occur."""
+        """The spellings of the first character, one of which must occur, for texts without a range of a single spelling."""
         return [spelling for case in self._cases(self.text[0]) for spelling in _plain_spellings(case)]
 
     def prepared(self, content: bytes) -> bytes:
@@ -132,7 +131,7 @@ class Needle:
 
 
 def _plain_spellings(character: str) -> Iterator[bytes]:
-    """Enough to see that a character is not there in any spelling."""
+    """Yield byte strings, one of which occurs in every spelling of a character."""
     yield character.encode("utf-8", "surrogatepass")
     yield b"\\" if character in _SHORT else b"\\u"
 

@@ -1,5 +1,5 @@
-"""The messages that a state of a stored chain would contain, measured by its outline: a page costs the same for a long
-chain as for a short one."""
+"""The messages that the state of a stored chain would contain, measured by the chain's outline, so that a page costs the same for long
+and short chains."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.outline.rows import Kind
 
 LONG = 64
-"""Messages of a stretch that is not read one by one."""
+"""A range of at least this many messages is not read one by one."""
 
 
 def seen_messages_in(pieces: Sequence[Piece], processed_length: int) -> int:
@@ -37,7 +37,7 @@ def seen_messages_in(pieces: Sequence[Piece], processed_length: int) -> int:
 
 
 class _Counter:
-    """Takes pieces in chain order until the messages that the model has seen end."""
+    """Counts pieces in chain order, up to the last message that the model has seen."""
 
     def __init__(self, processed_length: int) -> None:
         self.seen = self.count = 0
@@ -45,7 +45,7 @@ class _Counter:
         self._last: SourceSpan | None = None
 
     def take(self, piece: Piece) -> bool:
-        """Returns whether all messages of the piece are seen."""
+        """Count a piece. Return True if the model has seen all its messages."""
         for row in read_rows([piece]):
             for span in unpack_spans(row.source):
                 self.count += not self._is_shared(span)
@@ -76,19 +76,19 @@ def _span(piece: Piece, place: int) -> SourceSpan:
 
 
 LOOKED_AT = 16
-"""Blocks of rows in which system messages are looked for, from the end."""
+"""The number of blocks, from the end, that are searched for system messages."""
 
 
 @dataclass(frozen=True)
 class StatePart:
-    """The messages of a chain that a state stores: all but the leading system messages. Places count from `start`."""
+    """The messages of a chain that a state stores: all except leading system messages. Indexes count from `start`."""
 
     chain: StoredChain
     start: int
 
     @classmethod
     def of(cls, chain: StoredChain) -> StatePart:
-        """A chain that is a state document stores all its messages."""
+        """Return the stored messages of a chain. A chain that is a state document stores all its messages."""
         return cls(chain, 0 if is_state_format(chain.format) else _leading_systems(chain))
 
     def __len__(self) -> int:

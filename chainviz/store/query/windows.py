@@ -1,7 +1,7 @@
-"""A window of rows: sections, header messages and pairs as a flat list, from any path in either direction, under folds.
+"""Read a window of rows: sections, header messages and pairs as a flat list, from any path in either direction.
 
-A window costs the same wherever it lies and however long the chain is: at most five queries, and two blocks of each
-kind besides those in which folded runs begin and end. Closed sections are passed over without reading what is in them.
+The cost of a window does not depend on its place or on the length of the chain: at most five queries, and two blocks of each kind in
+addition to those in which folded runs begin and end. The content of closed sections is not read.
 """
 
 from __future__ import annotations
@@ -27,26 +27,27 @@ from chainviz.store.outline.rules.section_rules import SectionRules, counted
 
 Direction = Literal["down", "up"]
 SHOWN = 2
-"""Messages of a pair whose shapes a closed row may show."""
+"""The number of messages of a pair whose shapes a closed row may show."""
 MOST = 500
-"""Rows a window has at most."""
+"""The most rows of a window."""
 FEWEST = 3
-"""Pairs of a section whose run is folded: a run of one pair would save no row."""
+"""The fewest pairs of a section whose run is folded, because a run of one pair would save no row."""
 MOST_SECTIONS = 512
-"""In a chain of more sections the rows above a window are estimated: to count them would cost more in a longer chain."""
+"""The most sections of a chain whose rows above a window are counted. In longer chains their number is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """The sections that are open (all or none, with exceptions), and whether their runs of pairs are folded.
-    A run is all pairs of a section but the last: those between the request and the answer. Folded it is one row.
+    """Which sections are open (all or none, with exceptions), and whether their runs of pairs are folded.
+
+    A run is all pairs of a section except the last, between the request and the answer. A folded run is one row.
     """
 
     open: bool = True
     exceptions: frozenset[int] = frozenset()
     runs_folded: bool = False
     shown: frozenset[Path] = frozenset()
-    """Pairs that must have a row of their own: the run that one lies in is open."""
+    """Pairs that must have their own row, so that their run is not folded."""
 
     def is_open(self, section: int) -> bool:
         return self.open != (section in self.exceptions)
@@ -61,34 +62,34 @@ class WindowRow:
 
     kind: Literal["section", "header", "pair", "run"]
     path: Path
-    """Of a run, that of its first pair."""
+    """The path of the row; for a run, the path of its first pair."""
     start: int
-    """Its first message in the flat list."""
+    """The index of its first message."""
     messages: int
     size: int
     counts: Counts
-    """Problems by provider ("" is the tree): how many of each severity, in the order of SEVERITIES."""
+    """The number of problems of each severity, in the order of SEVERITIES, by provider ("" for the tree)."""
     type: PairType | None = None
     valid: bool = True
     has_ai: bool = True
     is_open: bool = True
     headers: int = 0
-    """Header messages of a section."""
+    """The number of header messages in a section."""
     header_size: int = 0
     pairs: int = 0
-    """Of a section or run."""
+    """The number of pairs in a section or run."""
     invalid: int = 0
-    """Pairs of a section or run that are not valid."""
+    """The number of invalid pairs in a section or run."""
     problems: tuple[Problem, ...] = ()
-    """Of a header message or pair."""
+    """The problems of a header message or pair."""
     usage: Counts = field(default_factory=dict)
     """Recorded tokens by model."""
     times: Times = NO_TIMES
-    """Its time, where one is recorded."""
+    """The recorded times of the row, if any."""
     tools: Mapping[str, int] = field(default_factory=dict)
-    """Of a run: how often it calls each tool, or 0 where these are too many to count (SectionRow.tools)."""
+    """The number of calls of each tool in a run; 0 if they are too many to count (SectionRow.tools)."""
     shapes: tuple[StoredShape, ...] = ()
-    """Its first messages, without bodies."""
+    """The first messages of the row, without bodies."""
 
     @property
     def first(self) -> StoredShape | None:
@@ -99,13 +100,13 @@ class WindowRow:
 class Window:
     rows: tuple[WindowRow, ...]
     up: Path | None
-    """Where to go on upwards (`from` for direction up), None at the top."""
+    """The start of the next window upwards; None at the top."""
     down: Path | None
-    """Where to go on downwards (the first row below), None at the end."""
+    """The start of the next window downwards, the first row below; None at the end."""
     total: int
-    """Messages of the chain; with the rows' starts enough to estimate a scroll bar."""
+    """The number of messages in the chain, from which a page estimates the scroll bar."""
     optional: int = 0
-    """So many rows at its beginning are left out first where a page has no room for all."""
+    """The number of rows at the beginning that a page leaves out first, if it has no room for all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def window(
     count: int = 60,
     folds: Folds = ALL_OPEN,
 ) -> Window:
-    """Down: rows from `start` on, with it. Up: rows before `start`, without it, still from top to bottom."""
+    """Read a window: rows from `start` on for direction down, or rows before `start` for direction up, from top to bottom."""
     count = max(1, min(count, MOST))
     return window_around(chain, start, *((0, count) if direction == "down" else (count, 0)), folds)
 
@@ -139,8 +140,9 @@ def window_around(chain: StoredChain, start: Path | None, above: int, below: int
 
 
 def window_and_list(chain: StoredChain, start: Path, counts: tuple[int, int, int], folds: Folds) -> tuple[Window, Window]:
-    """Read a window and, if it has folded runs, a list of rows without folds from its first row on, in the same query.
-    `counts`: rows before `start`, rows from it on, rows of the list.
+    """Read a window and, if it has folded runs, also the rows without folds from its first row on, in the same query.
+
+    `counts` are the numbers of rows before `start`, of rows from `start` on, and of rows without folds.
     """
     above, below, listed = counts
     folded = _spots(chain, start, above, below, folds)
@@ -199,7 +201,7 @@ def folded_rows(outline: OutlineReader, folds: Folds, stop: int) -> int:
 
 
 def _clamp(outline: OutlineReader, start: Path | None, folds: Folds) -> Path:
-    """The row that shows `start`: in a closed section that is the section's own."""
+    """Return the row that shows `start`. In a closed section, it is the row of the section."""
     if start is None:
         return Path(1)
     section = outline.section(start.section)
@@ -210,8 +212,7 @@ def _clamp(outline: OutlineReader, start: Path | None, folds: Folds) -> Path:
 
 
 def _single_rows(run: range, low: int, stop: int) -> tuple[range, range]:
-    """Return the rows of `low:stop` that are displayed one by one: those up to the first of the run, and those behind
-    the run."""
+    """Return the rows of `low:stop` that are displayed one by one: those up to the first row of the run, and those after the run."""
     return (range(low, min(stop, run.start + 1)), range(max(low, run.stop), stop)) if run else (range(low, stop), range(0))
 
 
@@ -248,11 +249,11 @@ class _Reading:
 
     def __init__(self, chain: StoredChain, spots: list[_Spot]) -> None:
         self.spots = spots
-        # the blocks in which the section of a run begins and ends come with the others
+        # read the blocks at both ends of each run's section together with the others
         ends = (row for spot in spots if spot.run for row in (spot.section.before.rows, spot.run.stop))
         self.places = chain.outline.rows((*(spot.row for spot in spots if spot.row is not None), *ends))
         self.wanted = [_first_pieces(spot, self.places) for spot in spots]
-        # pages show the section's own row above a window that begins in the middle of it: no query of its own for that
+        # a page shows the section's row above a window that begins inside the section; read it without another query
         ahead = [spots[0].section.section.first] if len(spots) > 1 else []
         self.pieces = [*ahead, *(piece for pieces in self.wanted for piece in pieces)]
 
@@ -308,7 +309,7 @@ def _section_row(place: SectionPlace, shapes: tuple[StoredShape, ...], folds: Fo
 
 
 def _run_row(spot: _Spot, outline: OutlineReader, places: dict[int, RowPlace]) -> WindowRow:
-    """What its section has besides its header and its last pair."""
+    """Return the row of a folded run, which is its section without the header and the last pair."""
     section, last = spot.section.measure, places[spot.run.stop].row
     header = outline.measure_between(spot.section.before.rows, spot.run.start)
     others = add_counts(header.problems, last.measure.problems)

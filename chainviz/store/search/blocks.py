@@ -1,4 +1,4 @@
-"""The messages of a chain cut into blocks of words, small enough that a phrase is looked up and a hit is read quickly."""
+"""Cut the messages of a chain into blocks of words, which are small enough that a phrase is found, and a match read, quickly."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from chainviz.store.search.words import LONGEST_PHRASE, words_as_written, words_
 
 MOST_WORDS = 2_000
 MOST_TIMES = 250
-"""PostgreSQL keeps at most 256 places of a word in a row."""
+"""The most occurrences of one word in a block. PostgreSQL stores at most 256 positions of a word in a row."""
 BREAK = "\ue000"
-"""Between two texts: no phrase goes beyond it. A letter for private use, which `words` never yields."""
+"""The separator of two texts, which no phrase can span: a private-use letter that `words` never yields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class Block:
 
 
 def digest_of(words: Iterable[str]) -> bytes:
-    """Keyed: who reads the table cannot guess words."""
+    """Return a keyed digest, so that nobody can guess words from the table."""
     return hmac.new(settings.SECRET_KEY.encode(), b"search " + " ".join(words).encode(), sha256).digest()[:16]
 
 
 def texts_of(message: Message) -> Iterator[str]:
-    """What can be found: all that the search inside a chain finds, except the bytes of pictures."""
+    """Yield the searchable texts of a message: the same that the search inside a chain finds, except the bytes of images."""
     for part in message.parts:
         if isinstance(part, ToolCall):
-            # not the strings inside the arguments once more: their escapes are read here
+            # strings inside arguments are decoded here, so they are not added again
             yield from (part.name, part.arguments, part.id)
             yield from (part.reasoning.content,) if part.reasoning else ()
         elif not _is_embedded(part):
@@ -54,7 +54,7 @@ def _is_embedded(part: Part) -> bool:
 
 
 def blocks_of(pieces: Iterable[Piece]) -> Iterator[list[Block]]:
-    """Yield groups of blocks with whole messages. A long message has many blocks, some short ones share one."""
+    """Yield groups of blocks with whole messages. A long message has many blocks; several short ones share a block."""
     waiting: list[PlacedMessage] = []
     held: list[str] = []
     for placed in read_placed(pieces):
@@ -79,7 +79,7 @@ def _joined(placed: list[PlacedMessage]) -> Piece:
 
 
 def _message_words(message: Message) -> list[str]:
-    """Equal words are one object: the words of a text of 50 MB would take 600 MB."""
+    """Return the words, with equal words as one object, because the words of a text of 50 MB would otherwise take 600 MB."""
     known: dict[str, str] = {}
     found: list[str] = []
     for text in texts_of(message):
@@ -93,8 +93,8 @@ def _message_words(message: Message) -> list[str]:
 
 
 def _cut(piece: Piece, words: list[str]) -> Iterator[Block]:
-    """Yield blocks that overlap by a phrase, so that none is cut apart. Without words there is still one: it records
-    that the messages were read."""
+    """Yield blocks that overlap by the length of a phrase, so that no phrase is split. Without words there is still one block, which
+    records that the messages were read."""
     start = 0
     while True:
         end = min(start + MOST_WORDS, len(words))

@@ -1,5 +1,5 @@
-"""Update the index of a chain to its newest version, and remove chains from it. What two versions share is not written
-again."""
+"""Update the search index of a chain to its newest version, and remove chains from the index. Content that two versions share is written
+once."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from chainviz.store.search.blocks import Block, blocks_of
 from chainviz.store.search.words import RULES
 
 WRITTEN = 200
-"""Blocks that are written together. A transaction has more of them where one message does."""
+"""The number of blocks written in one transaction. A message with more blocks is still written in one."""
 
 Report = Callable[[float], None]
 
 
 def unindexed() -> QuerySet[History]:
-    """Chains whose newest version is not, or not yet, in the index."""
+    """Return the chains whose newest version is not in the index."""
     current = Q(search_state__snapshot=F("head__snapshot"), search_state__rules=RULES)
     return History.objects.filter(head__isnull=False).exclude(current)
 
 
 def index_chain(number: int, report: Report = lambda done: None) -> bool:
-    """Returns False where the chain was purged, deleted or saved meanwhile. What is written by then stays and is not
-    written again. One writer at a time."""
+    """Index the newest version of a chain. Return False if the chain was purged, deleted or saved meanwhile; blocks written until then
+    stay. Only one writer may run at a time."""
     history = History.objects.select_related("head__snapshot").filter(pk=number, head__isnull=False).first()
     if history is None or history.head is None:
         return False
@@ -57,8 +57,8 @@ def index_chain(number: int, report: Report = lambda done: None) -> bool:
 
 
 def remove(histories: Collection[int]) -> None:
-    """Takes chains out of the index, words included. On SQLite the other chains of their tables go too, until
-    `index_chain` is called for the `unindexed`."""
+    """Remove chains and their words from the index. On SQLite, other chains in the same tables are removed too, until `index_chain` is
+    called for the `unindexed` chains."""
     rows = Q(history__in=histories)
     if connection.vendor == "sqlite":
         shards = {number % full_text_tables.SHARDS for number in histories}
@@ -83,13 +83,13 @@ def _known() -> set[int]:
 
 
 def _is_same(history: History) -> bool:
-    """Holds the chain until the transaction ends, if it is as it was when it was read."""
+    """Lock the chain until the transaction ends. Return False if it has changed since it was read."""
     same = History.objects.select_for_update().filter(pk=history.pk, edition=history.edition, head=history.head)
     return same.exists()
 
 
 def _missing(number: int, places: Places) -> list[Piece]:
-    """The messages of the newest version without words in the index. Blocks that it no longer has are dropped."""
+    """Return the messages of the newest version that are not in the index. Drops the blocks of messages that it no longer has."""
     kept, gone = [], []
     for block in SearchBlock.objects.filter(history=number).only("run", "start", "length"):
         piece = Piece(block.run_id, block.start, block.length)
@@ -103,7 +103,7 @@ def _missing(number: int, places: Places) -> list[Piece]:
 
 
 def _batches(groups: Iterable[list[Block]]) -> Iterator[list[Block]]:
-    """Whole groups, so that a message is in the index with all its words or not at all."""
+    """Yield batches of whole groups, so that the index has either all words of a message or none."""
     batch: list[Block] = []
     for group in groups:
         batch += group

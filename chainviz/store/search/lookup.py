@@ -15,12 +15,12 @@ from chainviz.store.search import full_text_tables
 from chainviz.store.search.words import LONGEST_PHRASE, words
 
 SHORTEST_PREFIX = 4
-"""Letters. FTS5 goes through all rows of all words that begin so: with fewer letters there are too many of them."""
+"""The fewest letters of a prefix. FTS5 reads all rows of all words with the prefix, which are too many for shorter ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words in a row; the last one may be the beginning of a word."""
+    """Consecutive words. The last one may be the beginning of a word."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
@@ -45,8 +45,7 @@ def histories_with(phrase: Phrase, among: Set[int]) -> set[int]:
 
 
 def histories_with_together(phrases: Sequence[Phrase], among: Set[int]) -> set[int]:
-    """Some of these chains that have all the phrases: those that have them in one block, which one look finds. Others are
-    found phrase by phrase."""
+    """Return the chains that have all phrases in one block, which one query finds. Other chains must be searched phrase by phrase."""
     if connection.vendor == "sqlite":
         return _in_rows(phrases, "f.rowid < 0", among)
     single = all(len(phrase.words) == 1 for phrase in phrases)
@@ -54,8 +53,8 @@ def histories_with_together(phrases: Sequence[Phrase], among: Set[int]) -> set[i
 
 
 def _in_index(phrases: Iterable[Phrase], among: Set[int]) -> set[int]:
-    """PostgreSQL's index names the blocks that have single words without reading one. Sequential scans are off: PostgreSQL
-    does not count the cost of long rows, and would read all of them for a frequent word."""
+    """Return the chains with a phrase, for PostgreSQL, whose index finds the blocks without reading them. Sequential scans are off, because
+    PostgreSQL underestimates the cost of long rows and would read all of them for a frequent word."""
     blocks = "(SELECT * FROM store_searchblock WHERE words @@ %s::tsquery OFFSET 0) b"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
@@ -65,14 +64,14 @@ def _in_index(phrases: Iterable[Phrase], among: Set[int]) -> set[int]:
 
 
 def _with_one_block(phrase: Phrase, among: Set[int]) -> set[int]:
-    """Chain by chain, so that the first block that has it ends the search of a chain."""
+    """Search chain by chain, so that the first matching block ends the search of a chain."""
     found = "SELECT 1 FROM store_searchblock b WHERE b.history_id = h.id AND b.words @@ %s::tsquery"
     return _histories(f"SELECT h.id FROM unnest(%s::bigint[]) AS h (id) WHERE EXISTS ({found})", list(among), _condition(phrase))
 
 
 def _in_tables(phrase: Phrase, among: Set[int]) -> set[int]:
     if phrase.is_prefix:
-        # FTS5 gathers the rows of all words that begin so, whichever rows are asked for: once is enough
+        # FTS5 collects the rows of all words with the prefix, whichever rows are requested, so one query is enough
         return _in_rows([phrase], "f.rowid IS NOT NULL", among)
     found = _in_rows([phrase], "f.rowid < 0", among)
     return found | _in_rows([phrase], "f.rowid > 0", _long(among - found))
@@ -113,7 +112,7 @@ def _all_of(phrases: Iterable[Phrase]) -> str:
 
 
 def blocks_with(phrases: Iterable[Phrase], histories: Collection[int], enough: int) -> set[FoundBlock]:
-    """Blocks of these chains that have all of them; of a chain with more than `enough` perhaps not all."""
+    """Return the blocks of these chains that have all the phrases. A chain with more than `enough` such blocks may lack some."""
     phrases = list(phrases)
     asked = _all_of(phrases)
     columns = "b.history_id, b.run_id, b.start, b.length"
@@ -126,14 +125,14 @@ def blocks_with(phrases: Iterable[Phrase], histories: Collection[int], enough: i
 
 
 def _rows_of_chains(columns: str, asked: str, histories: Collection[int], most: int | None) -> list[Any]:
-    """Chain by chain: those of a page have few of the blocks that the index would name. `most`: of a chain."""
+    """Search chain by chain, because the chains of a page have only a few of all matching blocks. `most` is the limit for each chain."""
     blocks = "(SELECT * FROM store_searchblock WHERE history_id = h.id OFFSET 0) c"
     found = f"SELECT * FROM {blocks} WHERE words @@ %s::tsquery LIMIT %s"
     return _rows(f"SELECT {columns} FROM unnest(%s::bigint[]) AS h (id), LATERAL ({found}) b", list(histories), asked, most)
 
 
 def _of_chain(columns: str, history: int) -> str:
-    """Goes through the numbers of the chain's blocks only, of the thousands that its table has."""
+    """Return a query that searches only the row numbers of the chain's blocks, among the thousands in its table."""
     lowest, highest = (f"(SELECT {which}(id) FROM store_searchblock WHERE history_id = {history})" for which in ("min", "max"))
     chosen = f"SELECT {columns} FROM {full_text_tables.table_of(history)} f CROSS {full_text_tables.BLOCK}"
     where = f"WHERE b.history_id = {history} AND f.words MATCH %s AND f.rowid BETWEEN"

@@ -1,4 +1,4 @@
-"""Writes a snapshot as a document. An unedited one equals its upload, byte for byte."""
+"""Write a snapshot as a document. The document of an unedited chain equals its upload, byte for byte."""
 
 from __future__ import annotations
 
@@ -32,14 +32,13 @@ from chainviz.store.models import Body, Snapshot, Upload
 from chainviz.store.transfer.document_context import DocumentPlace, context_of, envelope_of
 
 SHORTEST = 100
-"""Messages; a shorter range is read as quickly one by one."""
+"""The shortest range, in messages, that is exported as bytes. Shorter ranges are as fast message by message."""
 
 
 class UntouchedRanges:
-    """The unchanged ranges of the import from which a snapshot comes; none if the document around the messages was
-    rewritten.
+    """The unchanged ranges of the import that a snapshot comes from; none if the document around the messages was rewritten.
 
-    Long ones are exported as bytes of the upload, without reading their messages.
+    Long ranges are exported as bytes of the upload, without reading their messages.
     """
 
     def __init__(self, snapshot: Snapshot, envelope: Envelope, read: Read) -> None:
@@ -48,9 +47,9 @@ class UntouchedRanges:
         self._starts: list[int] = []
         self._owners: list[int] = []
         self._cuts: list[int] = []
-        """Indexes among the starts at which no message lies on both sides."""
+        """Indexes of fragment starts at which no message is on both sides."""
         self._behind: list[int] = []
-        """The first message behind each of them."""
+        """The first message after each of these indexes."""
         template = snapshot.template
         if template is None or envelope.single or envelope.lists or not _is_import(template.pk):
             return
@@ -63,7 +62,7 @@ class UntouchedRanges:
         self._cuts, self._behind = _cuts(self._starts, self._owners)
 
     def parts(self, piece: Piece) -> Iterator[Piece | Untouched]:
-        """Yields the piece with a range of bytes for as much of it as possible."""
+        """Yield the piece in parts, with a range of bytes for as many messages as possible."""
         run, start, end = piece.run, piece.start, piece.start + piece.length
         first, last = bisect_left(self._behind, start), bisect_right(self._behind, end) - 1
         if run != self.run or first >= last or self._behind[last] - self._behind[first] < SHORTEST:
@@ -86,14 +85,13 @@ class UntouchedRanges:
 
 
 def _is_import(run: int) -> bool:
-    """Whether an import wrote the run: a copy points into the upload too, but not at everything between its messages."""
+    """Return True if an import wrote the run. A copy also points into the upload, but not at the bytes between its messages."""
     was_imported = Snapshot.objects.filter(template=run, parent=None, operation="").exists()
     return was_imported and not Body.objects.filter(run=run).exists()
 
 
 def _cuts(starts: Sequence[int], owners: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Returns the indexes at which all owners before are lower than all behind and another unit begins; and the lowest owner
-    behind each."""
+    """Return the indexes at which another unit begins and all owners before are lower than all after, and the lowest owner after each."""
     highest = accumulate(owners, max)
     lowest = [*accumulate(reversed(owners), min, initial=max(owners, default=-1) + 1)][::-1]
     inner = zip(range(1, len(starts)), highest, lowest[1:], pairwise(starts), strict=False)
@@ -102,21 +100,20 @@ def _cuts(starts: Sequence[int], owners: Sequence[int]) -> tuple[list[int], list
 
 
 MOST_AROUND = 8_000_000
-"""Bytes around the messages from which tools and settings are read."""
+"""The most bytes around the messages from which tools and settings are read."""
 
 
 def export(snapshot: Snapshot) -> Iterator[bytes]:
-    """Yields the chain's own document in the encoding of its upload."""
+    """Yield the chain's own document in the encoding of its upload."""
     return written(export_utf8(snapshot), envelope_of(snapshot).encoding)
 
 
 def export_utf8(snapshot: Snapshot, around: DocumentContext | None = None) -> Iterator[bytes]:
-    """`around` replaces the stored text around the messages."""
+    """Yield the chain's own document as UTF-8. `around` replaces the stored text around the messages."""
     format = formats.get_format(snapshot.format)
     context = around or context_of(snapshot)
     envelope, read = context.envelope, context.read
-    # every unit of an edited chain is read where units are linked or joined by the format; a later state of a file that
-    # grew is not edited
+    # if the format links or joins units, every unit of an edited chain is read; a later state of a growing file is not edited
     is_edited = snapshot.parent_id is not None and snapshot.operation != ""
     form = unit_form(format) if is_edited else replace(unit_form(format), links=None)
     ranges = None if around or (is_edited and (form.links or form.join)) else UntouchedRanges(snapshot, envelope, read)
@@ -124,8 +121,7 @@ def export_utf8(snapshot: Snapshot, around: DocumentContext | None = None) -> It
 
 
 def export_in(snapshot: Snapshot, format: Format, *, is_line: bool = False) -> Iterator[bytes]:
-    """Yields the chain as a new document of a format, as the operation Convert writes it. `is_line`: as one line of a file
-    for fine-tuning."""
+    """Yield the chain as a new document of a format, like the operation Convert; with `is_line`, as one line of a fine-tuning file."""
     chain = StoredChain(snapshot)
     document, _ = request_in(chain, format, is_line=is_line)
     messages = messages_in(chain, accepted_ids(chain.tree, ids_of(format)))
@@ -133,22 +129,21 @@ def export_in(snapshot: Snapshot, format: Format, *, is_line: bool = False) -> I
 
 
 def request_in(chain: StoredChain, format: Format, *, is_line: bool = False) -> tuple[str, tuple[str, ...]]:
-    """Return the document into which the messages are written, with tools and settings, and sentences about what is
-    left out."""
+    """Return the document for the messages, with tools and settings, and a sentence for each loss."""
     if chain.surroundings.size > MOST_AROUND and not is_line:
         return "", ("Fields beside the messages are left out; they are too long to list.",)
     return new_request(chain, format, is_line=is_line)
 
 
 def messages_in(chain: StoredChain, ids: NewIds) -> Iterator[Message]:
-    """Yields the messages for a document that has no attachments, with these ids."""
+    """Yield the messages with these ids, for a document without attachments."""
     return renamed(filled_in(messages_of(chain.snapshot), chain.surroundings.texts), ids)
 
 
 def export_whole_file(
     upload: Upload, documents: Iterable[tuple[Span, Iterable[bytes]]], rewrite: Rewrite | None = None
 ) -> Iterator[bytes]:
-    """Yields the upload with documents in the places of their chains; the rest stays, or is rewritten."""
+    """Yield the upload with new documents in place of its chains. The other text is unchanged, or rewritten by `rewrite`."""
     return written(whole_file(upload.length, documents, UploadReader(upload.pk), rewrite), upload.encoding)
 
 
@@ -168,17 +163,17 @@ def in_its_place(
     messages = messages_in(chain, accepted_ids(chain.tree, ids_of(format)))
     fragments = sources_in(Route(own, format), messages, has_slot=False)
     document = assemble(EMPTY_ENVELOPE, fragments, lambda start, end: b"", unit_form(format))
-    # the file may hold one chain a line; JSON has line breaks between tokens only
+    # the file may have one chain on each line; JSON has line breaks only between tokens
     return place.content, (piece.replace(b"\n", b"") for piece in document)
 
 
 def original(upload: Upload) -> Iterator[bytes]:
-    """Yields the bytes as they were uploaded."""
+    """Yield the original bytes of the upload."""
     return written((content for _, content in UploadReader(upload.pk).chunks()), upload.encoding)
 
 
 def sources_of(snapshot: Snapshot, ranges: UntouchedRanges | None) -> Iterator[tuple[Source, ...]]:
-    """Yields the sources of the messages in order: an untouched range as one, the others message by message."""
+    """Yield the sources of the messages in order. An unchanged range is one source; others have one for each message."""
     bodies = BodyReader()
     parts = (part for piece in pieces_of(snapshot) for part in (ranges.parts(piece) if ranges else (piece,)))
     for are_pieces, some in groupby(parts, lambda part: isinstance(part, Piece)):

@@ -1,9 +1,8 @@
-"""Import a message list of a file as a chain: one run, one snapshot, version 1. Lists with earlier states of it become
-the versions before, each with a run of its own.
+"""Import a message list of a file as a chain: one run, one snapshot, version 1. Lists with earlier states of the chain become earlier
+versions, each with its own run.
 
-An import is written in short transactions into a history that shows nothing until the last of them makes its versions,
-so
-that others can write meanwhile (leases.py).
+An import is written in short transactions, so that others can write meanwhile (leases.py). The history has no versions until the last
+transaction.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from chainviz.store.transfer.leases import batch, discard
 from chainviz.store.transfer.snapshot_writer import SnapshotWriter, first_versions
 
 LEAST_PROGRESS = 1 << 16
-"""Bytes between two reports; of a longer list every hundredth is reported."""
+"""The fewest bytes between two progress reports. A longer list reports every hundredth of its length."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageList:
-    """A message list of an open file, and how it is read."""
+    """A message list of an open file, with the format to read it in."""
 
     source: Source
     found: FoundList
     format: Format
     salvage: bool = False
     earlier: tuple[MessageList, ...] = ()
-    """Lists of the same file that hold earlier states of this one, the oldest first."""
+    """Lists of the same file with earlier states of this one, oldest first."""
     filename: str = ""
 
 
@@ -55,8 +54,8 @@ def import_chain(
     progress: Progress = ignore_progress,
     arrived: Callable[[Version], object] = lambda version: None,
 ) -> Version:
-    """Returns the newest version of a new history. `arrived` is called in the transaction that makes it; if that or
-    `progress` raises, nothing stays."""
+    """Import the list into a new history, and return its newest version. `arrived` is called in the transaction that saves it. If
+    `arrived` or `progress` raises an exception, nothing stays."""
     source, states = messages.source, (*messages.earlier, messages)
     with transaction.atomic():
         upload = upload_of(source, owner=owner, filename=messages.filename)
@@ -65,7 +64,7 @@ def import_chain(
     try:
         progress(0, "Storing the file")
         fill(upload, source, lambda: batch(history))
-        # the run of the oldest state holds the upload from the start
+        # the run of the oldest state refers to the upload from the start
         runs = [run, *(_next_run(run, state.format.name) for state in states[1:])]
         written = [_written(state, each, progress) for state, each in zip(states, runs, strict=True)]
         with batch(history):
@@ -74,7 +73,7 @@ def import_chain(
             arrived(version)
         return version
     except BaseException:
-        # if this fails too, the sweeper clears the history away once it has been silent for long
+        # if this fails too, the sweeper removes the history when its lease has expired
         with suppress(DatabaseError):
             discard(history)
         raise
@@ -86,7 +85,7 @@ def _next_run(run: Run, format: str) -> Run:
 
 
 def _written(messages: MessageList, run: Run, progress: Progress) -> tuple[SnapshotWriter, bytes]:
-    """The writer that has all messages, and the envelope."""
+    """Write all messages. Return the writer and the envelope."""
     reader = read_chain(messages.source, messages.found, messages.format, salvage=messages.salvage)
     writer = SnapshotWriter(run, request=request_around(messages))
     writer.write(_reported(reader, messages.found.region, progress))
@@ -94,8 +93,8 @@ def _written(messages: MessageList, run: Run, progress: Progress) -> tuple[Snaps
 
 
 def request_around(messages: MessageList) -> Request:
-    """Read the request that the document records beside the messages, before they are read. A chain in several lists is
-    judged again after them."""
+    """Return the recorded request beside the messages, before the messages are read. A chain in several lists is checked again
+    afterwards."""
     found = messages.found
     content = Span(found.start, found.end)
     envelope = Envelope(found.region, content, found.pointer, found.lines, found.inside, single=found.single)
