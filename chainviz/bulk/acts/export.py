@@ -52,7 +52,7 @@ class ExportZip(Act):
         target = target_of_version(work.chain, number, work.member.user)
         export = Export.to(target.subject, work.options.to)
         values = {spot.mark for spot in scan(target.stored, work.progress)}
-        losses = export.trial.losses
+        losses = [loss.text for loss in export.trial.losses]
         found = f"{count_text(len(values), 'secret value')} found." if values else "No secrets found."
         text = " ".join((found, *losses))
         facts = {"secrets": len(values), "losses": len(losses)}

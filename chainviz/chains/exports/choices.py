@@ -37,7 +37,7 @@ from chainviz.store.transfer.document_context import DocumentPlace, place_of
 LOOKED_AT = 8_000_000
 """Bytes of content that are written on trial, to say what a format would lose; the rest is judged by the download."""
 MOST_COPIED = 10_000_000
-TRIAL = DerivedKind("export-trial", 1)
+TRIAL = DerivedKind("export-trial", 2)
 
 
 def matching_formats(text: str) -> tuple[Format, ...]:
@@ -49,12 +49,19 @@ def matching_formats(text: str) -> tuple[Format, ...]:
     return tuple(exact or (each for each in WRITTEN if words and all(word in f"{each.name} {each.label}".lower() for word in words)))
 
 
+@dataclass(frozen=True, slots=True)
+class LossView:
+    text: str
+    path: str = ""
+    """Of the first message that loses it; "" where it is not lost from messages."""
+
+
 @dataclass(frozen=True)
 class Trial:
     """The chain, or its beginning, written in the chosen format."""
 
     size: int
-    losses: tuple[str, ...]
+    losses: tuple[LossView, ...]
     left_out: str = ""
     verdicts: tuple[tuple[str, VerdictView], ...] = ()
     """What the APIs say whose format it is, by their labels, read from the written bytes; () where only a beginning was written."""
@@ -143,7 +150,7 @@ class Export:
             return Trial(self._own_size(), ())
         size, losses, left_out, verdicts = TRIAL.get(self.subject.snapshot, self._write_on_trial, self.format.name)
         views = tuple((label, verdict_view(Verdict(*counts))) for label, counts in verdicts)
-        return Trial(size, tuple(losses), left_out, views)
+        return Trial(size, tuple(LossView(*each) for each in losses), left_out, views)
 
     def _write_on_trial(self) -> list[Any]:
         """Return the fields of a Trial as JSON."""
@@ -160,7 +167,9 @@ class Export:
         new_ids = words_for(sum(len(chain.shapes()[index].calls and parts) for index, parts in ids.items()))
         judged = {} if rest else judge_written(content, self.format.name)
         verdicts = [[provider.label, astuple(verdict)] for provider, verdict in judged.items()]
-        return [len(content), [*new_ids, *losses.sentences(), *fields.sentences(), *around], left_out, verdicts]
+        placed = [[loss.sentence(), str(chain.outline.path_at(loss.first))] for loss in losses.found()]
+        lost = [*([text] for text in new_ids), *placed, *([text] for text in (*fields.sentences(), *around))]
+        return [len(content), lost, left_out, verdicts]
 
     def _own_size(self) -> int:
         """The text around many messages is small in comparison."""

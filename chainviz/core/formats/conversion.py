@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import NamedTuple
 
 from chainviz.core.chain.messages import HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.paths import Path
+from chainviz.core.counts import count_text
 from chainviz.core.documents.assemble import follows, with_items
 from chainviz.core.documents.json.edit import load_array, raw_at
 from chainviz.core.formats.contract import Format, Style
@@ -94,6 +97,22 @@ def _opening(messages: Iterator[Message]) -> list[Message]:
     return opening
 
 
+class FoundLoss(NamedTuple):
+    """Something that a target has no place for."""
+
+    text: str
+    """Such as `Mistral chat: signatures of reasoning are left out`."""
+    messages: int
+    first: int
+    """The place of the first of these messages, from 0."""
+
+    def sentence(self, first: Path | None = None) -> str:
+        """Say what is lost and in how many messages; `first` is the path of the first one."""
+        many = "" if self.messages == 1 else "the first "
+        where = f", {many}at {first}" if first is not None else ""
+        return f"{self.text} ({count_text(self.messages, 'message')}{where})."
+
+
 class Losses:
     """Count the losses of a conversion, message by message."""
 
@@ -107,6 +126,7 @@ class Losses:
 
     def add(self, message: Message) -> None:
         """Count the losses of the next message."""
+        place = self._count
         self._count += 1
         lost = [str(loss) for loss in crossed(self.route, message).losses]
         lost += [loss for new in moved(self.route, message) for loss in self.format.losses(new)]
@@ -119,18 +139,16 @@ class Losses:
             lost.append(self.format.late_system)
         for loss in dict.fromkeys(lost):
             self._counted[loss] += 1
-            self._first.setdefault(loss, self._count)
+            self._first.setdefault(loss, place)
 
     def _moves_media(self, message: Message) -> bool:
         accepts = self.format.accepts
         has_media = any(isinstance(part, ToolResult) and part.media for part in message.parts)
         return has_media and accepts is not None and not accepts.media_in_results
 
-    def sentences(self) -> Iterator[str]:
+    def found(self) -> Iterator[FoundLoss]:
         for loss, count in self._counted.items():
-            first = self._first[loss]
-            where = f"message {first}" if count == 1 else f"{count:,} messages, the first is number {first}"
-            yield f"{self.format.label}: {loss.rstrip('.')} ({where})."
+            yield FoundLoss(f"{self.format.label}: {loss.rstrip('.')}", count, self._first[loss])
 
 
 def with_joined_turns(format: Format, messages: Iterable[Message]) -> Iterator[Message]:

@@ -35,6 +35,7 @@ from chainviz.core.usage.document_usage import members_beside
 from chainviz.drafts.operations.responses import moved_on, to_draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.state import rows, what_if
+from chainviz.drafts.state.fit import Fit, fit_of
 from chainviz.drafts.state.rows import StateRow
 from chainviz.drafts.state.what_if import WhatIf
 from chainviz.drafts.target import Target, target_of
@@ -121,22 +122,8 @@ class StatePage:
         return bool(self.provider) and get_format(self.target.stored.format).packs
 
     @cached_property
-    def tokens(self) -> int:
-        return self.call.tokens()
-
-    @property
-    def over(self) -> int:
-        """Tokens of the next request beyond the context window."""
-        return max(0, self.tokens - self.entered.window) if self.entered.window else 0
-
-    @property
-    def share(self) -> int:
-        """Percent of the context window."""
-        return round(100 * self.tokens / self.entered.window) if self.entered.window else 0
-
-    @property
-    def appended(self) -> int:
-        return len(self.part) - self.call.seen
+    def fit(self) -> Fit:
+        return fit_of(self.call, self.entered.window)
 
     @cached_property
     def systems(self) -> int:

@@ -115,7 +115,7 @@ def _read(context: JobContext, target: Target, export: Export, recipient: str) -
         "removed": removed_rows(stored.snapshot) if not left.unknown else [],
         "purged": purges(target.chain),
         "other": other_changes(stored.snapshot),
-        "losses": list(export.trial.losses),
+        "losses": [loss.text for loss in export.trial.losses],
         "searched": searched(stored, found, left, places_left),
         "not_searched": not_searched(stored, left),
     }  # fmt: skip

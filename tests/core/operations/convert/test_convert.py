@@ -54,7 +54,7 @@ def test_another_format_is_the_target_and_the_content_stays(name: str) -> None:
 
 def test_what_is_lost_is_said_once_with_its_place() -> None:
     _, outcome = run((*CHAIN, *CHAIN), to="anthropic")
-    assert any("2 messages, the first is number 1" in warning for warning in outcome.warnings)
+    assert any("2 messages, the first at s1.h.m0" in warning for warning in outcome.warnings)
     assert len(set(outcome.warnings)) == len(outcome.warnings)
 
 
