@@ -34,8 +34,7 @@ class VerdictView:
 def verdict_view(verdict: Verdict) -> VerdictView:
     """`accepted`, `accepted, 2 warnings`, `4 errors` or `not fully checked`."""
     if verdict.state == "accepted" and verdict.warnings:
-        warnings = f"{verdict.warnings:,} warning{'s' if verdict.warnings > 1 else ''}"
-        return VerdictView("changed", "info", f"accepted, {warnings}")
+        return VerdictView("changed", "info", f"accepted, {count_text(verdict.warnings, 'warning')}")
     return VerdictView(*_LOOKS[verdict.state], verdict.text)
 
 

@@ -13,6 +13,7 @@ from chainviz.commands.findings import Checked, Finding
 from chainviz.commands.sarif import sarif
 from chainviz.core.chain.problems import Severity
 from chainviz.core.chain.surroundings import UNREAD
+from chainviz.core.counts import count_text
 from chainviz.core.errors import visible, visible_lines
 
 COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice", "unchecked": "notice"}
@@ -36,7 +37,7 @@ def junit(chains: Iterable[Checked]) -> Iterator[str]:
         if serious:
             failures += 1
             lines = (f"{each.problem.severity}: {each.rule} at {each.text}" for each in serious)
-            message = f"{len(serious)} problems" if len(serious) > 1 else "1 problem"
+            message = count_text(len(serious), "problem")
             ElementTree.SubElement(case, "failure", message=message, type=serious[0].rule).text = visible_lines(lines)
         elif unknown:
             skipped += 1

@@ -11,6 +11,7 @@ from chainviz.api.chain import Chain, Result
 from chainviz.api.comparison import diff
 from chainviz.api.tree_text import report_line
 from chainviz.commands.io import add_format, complain, tell
+from chainviz.core.counts import count_text
 from chainviz.core.databases import Change
 from chainviz.core.diff.text import render
 from chainviz.core.errors import ChainError, visible
@@ -87,8 +88,7 @@ def _fix_database(sessions: DatabaseSessions, arguments: argparse.Namespace, pro
         changes += [Change(id, fixed.old, fixed.new)] if fixed.is_changed else []
     if not changes or arguments.check:
         return max(code, 1) if changes else code
-    count = "1 session" if len(changes) == 1 else f"{len(changes):,} sessions"
-    tell([f"{sessions.path}: {count} fixed; the backup is {sessions.write(changes)}"])
+    tell([f"{sessions.path}: {count_text(len(changes), 'session')} fixed; the backup is {sessions.write(changes)}"])
     return code
 
 

@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from chainviz.api.chain import Chain, chains_of
 from chainviz.api.file import ChainFile, open_file
 from chainviz.core.backup_names import is_backup
+from chainviz.core.counts import count_text
 from chainviz.core.documents.packed_files import plain_name
 from chainviz.core.errors import ChainError, DocumentError, OptionsError, visible
 from chainviz.core.formats import FORMATS, get_format
@@ -123,8 +124,7 @@ def chosen(file: ChainFile, number: int | None) -> Sequence[Chain]:
     if number is None:
         return chains
     if not 1 <= number <= len(chains):
-        held = "1 chain" if len(chains) == 1 else f"{len(chains)} chains"
-        raise OptionsError(f"{file.name} holds {held}; there is no chain {number}.")
+        raise OptionsError(f"{file.name} holds {count_text(len(chains), 'chain')}; there is no chain {number}.")
     return [chains[number - 1]]
 
 

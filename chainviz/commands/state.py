@@ -69,11 +69,10 @@ def _chains(content: bytes) -> list[Chain]:
 
 
 def _chosen(chains: list[Chain], number: int | None) -> Chain:
-    held = "1 chain" if len(chains) == 1 else f"{len(chains)} chains"
     if number is None and len(chains) > 1:
-        raise OptionsError(f"The file holds {held}; choose one with --chain.")
+        raise OptionsError(f"The file holds {count_text(len(chains), 'chain')}; choose one with --chain.")
     if not 1 <= (number or 1) <= len(chains):
-        raise OptionsError(f"The file holds {held}; there is no chain {number}.")
+        raise OptionsError(f"The file holds {count_text(len(chains), 'chain')}; there is no chain {number}.")
     return chains[(number or 1) - 1]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator
 
+from chainviz.core.counts import count_text
 from chainviz.core.errors import visible
 
 MOST = 24_000
@@ -40,7 +41,7 @@ def some_lines(lines: Iterable[str], rest: str = "", most: int = MOST) -> tuple[
             fitting.append(line)
     if not left:
         return fitting, ""
-    return fitting, f"Cut: {left:,} more line{'s' if left > 1 else ''}. {rest}".rstrip()
+    return fitting, f"Cut: {count_text(left, 'more line')}. {rest}".rstrip()
 
 
 def answer(head: Iterable[str], data: Iterable[str] = (), rest: str = "") -> str:

@@ -116,7 +116,7 @@ class Tools:
     def _chain(self, address: str, number: int) -> Chain:
         chains = self._library.chains(address)
         if not 1 <= number <= len(chains):
-            raise OptionsError(f"{address} has {len(chains):,} chain{'s' if len(chains) != 1 else ''}; there is no chain {number}.")
+            raise OptionsError(f"{address} has {count_text(len(chains), 'chain')}; there is no chain {number}.")
         return chains[number - 1]
 
     def _apply(self, address: str, number: int, operation: str, options: dict[str, Any], save: bool) -> str:

@@ -12,6 +12,7 @@ from chainviz.core.chain.messages import AI, TOOL, CallRef, Message, Role, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem, section_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section, message_paths, section_paths
+from chainviz.core.counts import count_text
 from chainviz.core.providers.contract import Called, Excerpt, Provider
 from chainviz.core.providers.findings import content_findings
 from chainviz.core.providers.request import NO_REQUEST, Request
@@ -168,7 +169,7 @@ class Verdict:
     def text(self) -> str:
         """`accepted`, `4 errors` or `not fully checked`."""
         if self.errors:
-            return f"{self.errors:,} error{'s' if self.errors > 1 else ''}"
+            return count_text(self.errors, "error")
         return "not fully checked" if self.unchecked else "accepted"
 
 

@@ -365,6 +365,6 @@ def _losses(row: SummaryPiece, target: Target) -> tuple[KindOfLoss, ...]:
 
 def _lost_text(losses: tuple[KindOfLoss, ...]) -> str:
     lost = [
-        f"{each.missing:,} {each.label if each.missing != 1 else each.label[:-1]}" for each in losses if each.missing
+        count_text(each.missing, each.label.removesuffix("s")) for each in losses if each.missing
     ]
     return f"Lost: {', '.join(lost)}" if lost else "No tracked facts were lost"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from django.db import connection
 
+from chainviz.core.counts import count_text
 from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import Piece, Places, join, total
 from chainviz.store.fsck.findings import Finding, guarded
@@ -25,7 +26,7 @@ def fsck_search() -> Iterator[Finding]:
         yield from guarded(f"The search index of chain {state.pk}", _chain(state))
     waiting = unindexed().count()
     if waiting:
-        yield Finding("note", f"{waiting} chains are not in the search index yet; a worker adds them.")
+        yield Finding("note", f"{count_text(waiting, 'chain')} not in the search index yet; a worker adds them.")
 
 
 def _chain(state: SearchState) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.counts import count_text
 from chainviz.core.errors import PathError
 from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.formatting.text_fields import for_field
@@ -67,6 +68,13 @@ def place(path: Path | str) -> str:
 def thousands(count: int | None) -> str:
     """1234567 as 1,234,567."""
     return "" if count is None else f"{count:,}"
+
+
+@register.filter
+def count(number: int | None, noun: str) -> str:
+    """1 message, 1,200 messages. `noun`: the singular, and behind a comma a plural that does not just add an s."""
+    one, _, many = noun.partition(",")
+    return "" if number is None else count_text(number, one, many)
 
 
 @register.filter

@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
+from chainviz.core.counts import count_text
 from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.documents.units import Span
 from chainviz.core.errors import DocumentError, FaultPlace, visible
@@ -181,7 +182,7 @@ def fault(source: Source, offset: int, what: str, salvage: int = 0) -> NoReturn:
     line, column = source.place(offset)
     kept = ""
     if salvage:
-        kept = f" {salvage} complete message{'s' if salvage > 1 else ''} before it can be kept."
+        kept = f" {count_text(salvage, 'complete message')} before it can be kept."
     raise DocumentError(
         f"Line {line}, column {column}: {what}.{kept}", FaultPlace(line, column, offset, what), salvage=salvage, raw=True
     )

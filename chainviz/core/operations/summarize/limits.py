@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chainviz.core.counts import count_text
 from chainviz.core.operations.summarize.options import SummarizeOptions
 
 QA_RESERVE = 1_000
@@ -69,7 +70,7 @@ def old_section(keep: int) -> str:
 
 
 def tool_exchanges(count: int) -> Reason:
-    return (f"{count:,} exchange{'' if count == 1 else 's'} with tools.", count, 0)
+    return (f"{count_text(count, 'exchange')} with tools.", count, 0)
 
 
 def large_pair(size: int, limit: int) -> str:
