@@ -78,7 +78,7 @@ def test_a_run_shows_its_trace_its_cut_and_what_goes(chain: Chain) -> None:
     found = text_of(page.content.decode())
     assert "1 Token limit not triggered" in found
     assert "2 Message limit changed the state 12 messages, limit 3." in found
-    assert "Cut before message 11" in found
+    assert "Cut after the first 10 messages" in found
     assert "target" in found
     assert "10 removed 2 kept" in found
     assert "Messages stored 12 2 −83%" in found

@@ -102,4 +102,4 @@ def _role(kind: str) -> str:
 
 
 def _node_name(path: Path) -> str:
-    return f"Pair {path.number}" if path.pair else f"message {(path.message or 0) + 1} of the header of section {path.section}"
+    return f"Pair {path.number}" if path.pair else path.number

@@ -35,19 +35,18 @@ def boundary(messages: Window, wanted: int, if_none: NoBoundary) -> Boundary:
     """Return where to cut a state that should lose its first `wanted` messages. A state must start at a human message."""
     after = messages.human_from(wanted)
     if after == wanted:
-        return Boundary(wanted, wanted, f"Message {wanted + 1:,} is a human message: the state starts there.")
+        return Boundary(wanted, wanted, "The next message is a human message: the state starts there.")
     if after is not None:
         moved = count_text(after - wanted, "message")
-        text = f"A state starts at a human message, so the cut moves by {moved}, to message {after + 1:,}."
-        return Boundary(wanted, after, text)
-    none = f"No human message follows the cut after message {wanted:,}"
+        return Boundary(wanted, after, f"A state starts at a human message, so the cut moves by {moved}.")
+    none = f"No human message follows the first {count_text(wanted, 'message')}"
     if if_none == "remove_all":
         return Boundary(wanted, len(messages), f"{none}: everything is removed.")
     before = messages.human_before(wanted)
     if not before:
         why = "no message is a human message" if before is None else "there is only one turn"
         return Boundary(wanted, 0, f"{none}, and {why}: nothing is removed.")
-    return Boundary(wanted, before, f"{none}: the last turn is kept, from message {before + 1:,}.")
+    return Boundary(wanted, before, f"{none}: the last turn is kept.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +149,8 @@ class TokenLimit(Compactor):
         wanted = min(max(1, request.messages.first_over(surplus)), count - FEWEST)
         estimate = self._estimate(request, usage, wanted)
         how = "within" if estimate <= self.target else "still over"
-        return (
-            wanted,
-            f"After message {wanted:,} the estimate is {count_text(estimate, 'token')}, {how} the target of {self.target:,}.",
-        )
+        gone, left = count_text(wanted, "message"), count_text(estimate, "token")
+        return wanted, f"Without the first {gone} the estimate is {left}, {how} the target of {self.target:,}."
 
     def _estimate(self, request: CompactionRequest, usage: Usage, removed: int) -> int:
         """Return the estimated prompt tokens without the first `removed` messages, rounded up."""

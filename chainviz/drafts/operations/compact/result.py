@@ -64,7 +64,6 @@ class Item:
 class Chip:
     """A message beside the cut, or a mark between two."""
 
-    number: int = 0
     letter: str = ""
     word: str = ""
     is_gone: bool = False
@@ -121,15 +120,15 @@ class Result:
                 yield Chip(mark="target")
             if place == cut.at:
                 yield Chip(mark="cut")
-            yield Chip(place + 1, letter, LETTERS[letter], place < cut.at, cut.wanted <= place < cut.at)
+            yield Chip(letter, LETTERS[letter], place < cut.at, cut.wanted <= place < cut.at)
         if cut.at == self.ran.before.messages:
             yield Chip(mark="cut")
 
     @property
-    def cut_number(self) -> int:
-        """The number of the first message that stays; 0 if none does."""
+    def cut_count(self) -> int:
+        """How many messages go at the start; 0 if all do."""
         cut = self.ran.cut
-        return cut.at + 1 if cut and cut.at < self.ran.before.messages else 0
+        return cut.at if cut and cut.at < self.ran.before.messages else 0
 
     def strip(self) -> Iterator[Bar]:
         whole = sum(block.size for block in self.ran.blocks) or 1
