@@ -32,7 +32,7 @@ class HandOff:
     """Verdicts of APIs on the session, by the name of the provider."""
 
     def install(self) -> Path:
-        """Write the session where the agent looks; for opencode, which imports it, into the current folder.
+        """Write the session where the agent looks; for opencode and Gemini CLI, which import it, into the current folder.
 
         Raises DocumentError if the file exists or cannot be written.
         """
@@ -57,7 +57,7 @@ class HandOff:
 
 
 def hand_off(chain: Chain, agent: str, *, folder: str | Path = ".", model: str = "") -> HandOff:
-    """Convert a chain to a session of an agent (`codex`, `claude-code` or `opencode`) that works in a project folder.
+    """Convert a chain to a session of an agent (a name of TARGETS, such as `codex`) that works in a project folder.
 
     `model`: for opencode, the provider and model to go on with. Raises OptionsError for an agent that cannot take over a session.
     """

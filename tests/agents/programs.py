@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from chainviz.core.formats.agents import versions
+
 PORT = 8080
 """Each run has a network of its own."""
 _URL = f"http://127.0.0.1:{PORT}"
@@ -54,7 +56,7 @@ _GEMINI = {
 QWEN = Agent(
     name="Qwen Code",
     package="@qwen-code/qwen-code",
-    version="0.24.4",
+    version=versions.QWEN_CODE,
     program=".bin/qwen",
     first=("--auth-type", "openai", "--yolo", "-p"),
     resumed=("--auth-type", "openai", "--yolo", "--continue", "-p"),
@@ -64,7 +66,7 @@ QWEN = Agent(
 GEMINI = Agent(
     name="Gemini CLI",
     package="@google/gemini-cli",
-    version="0.61.0",
+    version=versions.GEMINI_CLI,
     program=".bin/gemini",
     first=("--yolo", "--skip-trust", "-p"),
     resumed=("--yolo", "--skip-trust", "--resume", "latest", "-p"),
@@ -75,7 +77,7 @@ GEMINI = Agent(
 CODEX = Agent(
     name="Codex",
     package="@openai/codex",
-    version="0.171.0",
+    version=versions.CODEX,
     program=".bin/codex",
     first=("exec", "--skip-git-repo-check"),
     resumed=("exec", "--skip-git-repo-check", "resume", "--last"),
@@ -85,7 +87,7 @@ CODEX = Agent(
 PI = Agent(
     name="pi",
     package="@mariozechner/pi-coding-agent",
-    version="0.73.1",
+    version=versions.PI,
     program=".bin/pi",
     first=("--provider", "local", "--model", "m", "-p"),
     resumed=("--provider", "local", "--model", "m", "--continue", "-p"),
@@ -95,7 +97,7 @@ PI = Agent(
 KIMI = Agent(
     name="Kimi Code",
     package="@moonshot-ai/kimi-code",
-    version="2.1.0",
+    version=versions.KIMI_CODE,
     program="@moonshot-ai/kimi-code/dist/main.mjs",
     first=("-p",),
     resumed=("--continue", "-p"),
@@ -132,5 +134,5 @@ def _like_opencode(name: str, package: str, version: str, folder: str) -> Agent:
     )
 
 
-OPENCODE = _like_opencode("opencode", "opencode-linux-x64-baseline", "1.18.33", "opencode")
-KILO = _like_opencode("Kilo Code", "@kilocode/cli-linux-x64-baseline", "7.7.9", "kilo")
+OPENCODE = _like_opencode("opencode", "opencode-linux-x64-baseline", versions.OPENCODE, "opencode")
+KILO = _like_opencode("Kilo Code", "@kilocode/cli-linux-x64-baseline", versions.KILO, "kilo")

@@ -11,7 +11,7 @@ import pytest
 import chainviz
 from chainviz.api.hand_off import HandOff, hand_off
 from tests.agents.driver import Workplace, what_is_missing
-from tests.agents.programs import CODEX, OPENCODE, Agent
+from tests.agents.programs import CODEX, GEMINI, OPENCODE, QWEN, Agent
 
 pytestmark = [pytest.mark.agents, pytest.mark.skipif(bool(what_is_missing()), reason=what_is_missing())]
 CHAIN = [
@@ -36,7 +36,25 @@ def _opencode(place: Workplace, made: HandOff) -> tuple[str, ...]:
     return ("run", "--session", json.loads(made.content)["info"]["id"])
 
 
-@pytest.mark.parametrize(("name", "agent", "install"), [("codex", CODEX, _codex), ("opencode", OPENCODE, _opencode)])
+def _gemini_cli(place: Workplace, made: HandOff) -> tuple[str, ...]:
+    path = made.write(place.folder / "session.jsonl")
+    return ("--yolo", "--skip-trust", "--session-file", str(path), "-p")
+
+
+def _qwen_code(place: Workplace, made: HandOff) -> tuple[str, ...]:
+    made.write(place.home / ".qwen" / made.target.path(made.session))
+    return ("--auth-type", "openai", "--yolo", "--resume", made.session.id, "-p")
+
+
+@pytest.mark.parametrize(
+    ("name", "agent", "install"),
+    [
+        ("codex", CODEX, _codex),
+        ("opencode", OPENCODE, _opencode),
+        ("gemini-cli", GEMINI, _gemini_cli),
+        ("qwen-code", QWEN, _qwen_code),
+    ],
+)
 def test_a_session_that_was_handed_off_resumes(
     name: str, agent: Agent, install: Callable[[Workplace, HandOff], tuple[str, ...]], tmp_path: Path
 ) -> None:

@@ -30,6 +30,8 @@ CHAIN = [
 PLACES = {
     "codex": ("CODEX_HOME", "sessions/*/*/*/rollout-*.jsonl"),
     "claude-code": ("CLAUDE_CONFIG_DIR", "projects/*/*.jsonl"),
+    "gemini-cli": ("", "gemini-cli-*.jsonl"),
+    "qwen-code": ("QWEN_HOME", "projects/*/chats/*.jsonl"),
     "opencode": ("", "opencode-ses_*.json"),
 }
 
@@ -125,7 +127,7 @@ def test_what_cannot_be_handed_off(run_file: Path, tmp_path: Path, capsys: pytes
         made.write(tmp_path / "there")
     with pytest.raises(ChainError, match="not a folder"):
         hand_off(chain, "codex", folder=tmp_path / "nowhere")
-    with pytest.raises(ChainError, match="choose codex, claude-code, opencode"):
+    with pytest.raises(ChainError, match="choose codex, claude-code, gemini-cli, qwen-code, opencode"):
         hand_off(chain, "cursor", folder=tmp_path)
     (alone,) = chainviz.load([{"role": "system", "content": "Be terse."}])
     with pytest.raises(ChainError, match="no message to hand over"):

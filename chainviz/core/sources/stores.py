@@ -71,7 +71,14 @@ STORES: tuple[Store, ...] = (
         letters="G",
         formats=("gemini_cli",),
     ),
-    FileStore("qwen-code", "Qwen Code", (Place("{home}/.qwen/projects"),), ("*/chats/*.jsonl",), formats=("qwen_code",), in_projects=True),
+    FileStore(
+        "qwen-code",
+        "Qwen Code",
+        (Place("{home}/.qwen/projects", "QWEN_HOME", "projects"),),
+        ("*/chats/*.jsonl",),
+        formats=("qwen_code",),
+        in_projects=True,
+    ),
     FileStore(
         "kimi-code",
         "Kimi Code",

@@ -9,15 +9,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Array, Object, dump, load_object, parse
 from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.errors import Refused
+from chainviz.core.formats.agents import versions
 
-CODEX_VERSION, CLAUDE_CODE_VERSION, OPENCODE_VERSION = "0.171.0", "2.0.14", "1.18.33"
-"""The versions whose sessions were the models."""
 LONGEST_FOLDER = 200
 """Characters of a folder's name until Claude Code shortens it by rules of its own."""
 
@@ -82,7 +82,7 @@ def _codex(document: str, session: NewSession) -> str:
         "timestamp": iso(session.at),
         "cwd": session.folder,
         "originator": "chainviz",
-        "cli_version": CODEX_VERSION,
+        "cli_version": versions.CODEX,
         "source": "cli",
     }
     lines = [dump({"type": "session_meta", "payload": head})]
@@ -111,23 +111,37 @@ def _codex_path(session: NewSession) -> str:
     return f"sessions/{session.at:%Y/%m/%d}/rollout-{session.at:%Y-%m-%dT%H-%M-%S}-{session.id}.jsonl"
 
 
-# Claude Code: each line names the session, its project and its version.
+# Claude Code and Qwen Code: each line names the session, its project and its version, and the line before it.
 
 
 _NO_USAGE = dump({"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0})
 
 
 def _claude_code(document: str, session: NewSession) -> str:
-    lines = [line for line in document.split("\n") if line]
     shared = {
         "isSidechain": False,
         "userType": "external",
         "cwd": session.folder,
         "sessionId": session.id,
-        "version": CLAUDE_CODE_VERSION,
+        "version": versions.CLAUDE_CODE,
         "gitBranch": "",
     }
-    written, parent = [], "null"
+    lines = list(_linked(document, session, shared))
+    for value in lines:
+        if value.get("type") == "assistant":
+            _answer(value.child("message"))
+    return "".join(f"{value}\n" for value in lines)
+
+
+def _qwen_code(document: str, session: NewSession) -> str:
+    shared = {"sessionId": session.id, "cwd": session.folder, "version": versions.QWEN_CODE}
+    return "".join(f"{value}\n" for value in _linked(document, session, shared))
+
+
+def _linked(document: str, session: NewSession, shared: Mapping[str, Any]) -> Iterator[Object]:
+    """Yield the lines with the members that all share, each linked to the one before it."""
+    lines = [line for line in document.split("\n") if line]
+    parent = "null"
     for place, line in enumerate(lines):
         value = load_object(line)
         for key, fact in shared.items():
@@ -136,10 +150,7 @@ def _claude_code(document: str, session: NewSession) -> str:
         parent = dump(uuid_of(f"{session.id} {place}"))
         value.set("uuid", parent)
         value.set("timestamp", dump(iso(session.time_of(place, len(lines)))))
-        if value.get("type") == "assistant":
-            _answer(value.child("message"))
-        written.append(f"{value}\n")
-    return "".join(written)
+        yield value
 
 
 def _answer(message: json_edit.Value) -> None:
@@ -151,10 +162,29 @@ def _answer(message: json_edit.Value) -> None:
 
 
 def _claude_path(session: NewSession) -> str:
-    folder = re.sub(r"[^A-Za-z0-9]", "-", session.folder)
+    folder = _folder_name(session)
     if len(folder) > LONGEST_FOLDER:
         raise Refused(f"The path {session.folder[:80]}… is too long: Claude Code keeps its sessions under a name that is made of it.")
     return f"projects/{folder}/{session.id}.jsonl"
+
+
+def _folder_name(session: NewSession) -> str:
+    return re.sub(r"[^A-Za-z0-9]", "-", session.folder)
+
+
+# Gemini CLI: a head, and times. It imports the file, since only it knows the name of the folder that it gives a project.
+
+
+def _gemini_cli(document: str, session: NewSession) -> str:
+    at = iso(session.at)
+    project = sha256(session.folder.encode("utf-8", "surrogateescape")).hexdigest()
+    head = {"sessionId": session.id, "projectHash": project, "startTime": at, "lastUpdated": at, "kind": "main"}
+    values = [load_object(line) for line in document.split("\n") if line]
+    values = [value for value in values if value.get("type") in ("user", "gemini")]
+    for place, value in enumerate(values):
+        value.set("id", dump(uuid_of(f"{session.id} {place}")))
+        value.set("timestamp", dump(iso(session.time_of(place, len(values)))))
+    return "".join(f"{line}\n" for line in (dump(head), *values))
 
 
 # opencode: ids that sort in the order of the messages, since opencode reads them in that order; each answer names its question.
@@ -170,7 +200,7 @@ def _opencode(document: str, session: NewSession) -> str:
         "slug": f"hand-off-{session.short_id[:8]}",
         "directory": session.folder,
         "title": "Handed-off session",
-        "version": OPENCODE_VERSION,
+        "version": versions.OPENCODE,
         "time": {"created": time, "updated": time},
     }
     for key, fact in facts.items():
@@ -239,6 +269,16 @@ TARGETS: Mapping[str, Target] = {
         Target(
             agent="claude-code", label="Claude Code", format="claude_code", provider="anthropic", variable="CLAUDE_CONFIG_DIR",
             home=".claude", path=_claude_path, write=_claude_code, command=lambda session, file: f"claude --resume {session.id}",
+        ),
+        Target(
+            agent="gemini-cli", label="Gemini CLI", format="gemini_cli", provider="gemini-2.5", variable="", home="",
+            path=lambda session: f"gemini-cli-{session.id}.jsonl", write=_gemini_cli,
+            command=lambda session, file: f"gemini --session-file {file}",
+        ),
+        Target(
+            agent="qwen-code", label="Qwen Code", format="qwen_code", provider="", variable="QWEN_HOME", home=".qwen",
+            path=lambda session: f"projects/{_folder_name(session)}/chats/{session.id}.jsonl", write=_qwen_code,
+            command=lambda session, file: f"qwen --resume {session.id}",
         ),
         Target(
             agent="opencode", label="opencode", format="opencode", provider="", variable="", home="",

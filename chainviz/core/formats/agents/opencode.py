@@ -35,6 +35,7 @@ from chainviz.core.documents.json.edit import parse, raw_at
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.errors import Refused
+from chainviz.core.formats.agents.versions import OPENCODE
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Style, refusal
 from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half
 from chainviz.core.formats.read_only import inner
@@ -54,7 +55,8 @@ _ASSISTANT = {"role": "assistant", "mode": "build", "agent": "build", "path": {"
 _USER = {"role": "user", "agent": "build", "model": _MODEL}
 _HEAD = (
     '{"info": {"id": "ses_converted", "slug": "converted", "projectID": "global", "directory": "/", "title": "Converted chain", '
-    '"version": "1.18.33", "time": {"created": 0, "updated": 0}}, "messages": [\n]}\n'
+    f'"version": "{OPENCODE}", '
+    '"time": {"created": 0, "updated": 0}}, "messages": [\n]}\n'
 )
 
 

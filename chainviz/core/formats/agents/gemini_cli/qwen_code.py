@@ -36,6 +36,7 @@ class QwenCode(Format):
     label = "Qwen Code session"
     tested_with = "sessions of Qwen Code 0.15 and 0.24"
     packs = True
+    names_results = True
     blocks_at = _AT
     links = Links("uuid", "parentUuid", "", shares=False)
     lines = True

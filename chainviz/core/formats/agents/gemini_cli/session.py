@@ -55,6 +55,7 @@ class GeminiCLI(LeafFormat):
     label = "Gemini CLI session"
     tested_with = "sessions of Gemini CLI 0.8 to 0.61"
     packs = True
+    names_results = True
     blocks_at = LIST
     halves = True
     lines = True
