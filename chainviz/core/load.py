@@ -59,6 +59,26 @@ def load_offer(source: Source, offer: Offer) -> LoadedChain:
     return LoadedChain(messages, format.name, envelope, found.pointer, found.title, envelope.warnings)
 
 
+def without_shared(chains: Iterable[Sequence[Message]]) -> list[Sequence[Message]]:
+    """Return of each chain of a file the messages that no chain before it has: branches repeat the messages before the fork."""
+    seen = set[_Place]()
+    parts: list[Sequence[Message]] = []
+    for messages in chains:
+        places = [_place(message) for message in messages]
+        parts.append([message for message, place in zip(messages, places, strict=True) if not place or place not in seen])
+        seen.update(places)
+    return parts
+
+
+_Place = tuple[tuple[int, tuple[int, ...] | None], ...]
+
+
+def _place(message: Message) -> _Place:
+    """Return the place of a message in its file; empty if the file does not contain it unchanged."""
+    place = tuple((fragment.start, fragment.blocks) for fragment in message.source)
+    return () if any(start < 0 for start, _ in place) else place
+
+
 def export_chain(messages: Sequence[Message], envelope: Envelope, format: Format | str, read: Read) -> bytes:
     """The chain's own document; `read` gives bytes of the upload's UTF-8 form. Messages without source are written."""
     form = get_format(format) if isinstance(format, str) else format

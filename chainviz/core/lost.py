@@ -9,6 +9,7 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.chain.tree import message_paths, parse
 from chainviz.core.counts import count_text
 from chainviz.core.formats.contract import Format
+from chainviz.core.load import without_shared
 from chainviz.core.operations.repair.goal import sent_places
 
 Reason = Literal["compaction", "branch", "left out"]
@@ -56,17 +57,13 @@ def _in_chain(reason: Reason, messages: Sequence[Message], places: Sequence[int]
 
 
 def _on_branches(messages: Sequence[Message], branches: Iterable[Branch]) -> Iterator[Lost]:
-    """Count the messages of branches that are not part of the main chain, each once, by the lines that they are read from."""
-    known = {fragment.text for message in messages for fragment in message.source}
-    count = size = 0
-    places: list[str] = []
-    for branch in branches:
-        own = [message for message in branch.messages if any(fragment.text not in known for fragment in message.source)]
-        known.update(fragment.text for message in own for fragment in message.source)
-        count, size = count + len(own), size + sum(message.size for message in own)
-        places += [branch.title] if own else []
-    if places:
-        yield Lost("branch", count, size, places[0], places[-1])
+    """Count the messages of branches that are not part of the main chain, each once."""
+    branches = tuple(branches)
+    _, *own = without_shared((messages, *(branch.messages for branch in branches)))
+    titles = [branch.title for branch, left in zip(branches, own, strict=True) if left]
+    found = [message for left in own for message in left]
+    if found:
+        yield Lost("branch", len(found), sum(message.size for message in found), titles[0], titles[-1])
 
 
 def describe_lost(lost: Lost) -> str:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from chainviz.chains.access import version_of
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.models import Chain
 from chainviz.chains.secrets.export_scan import purge_address
 from chainviz.chains.verdicts import provider_of, verdicts_by_provider
 from chainviz.core.chain.chain import MemoryChain
+from chainviz.core.chain.messages import Message
 from chainviz.core.counts import count_text
 from chainviz.core.formats import WRITTEN, get_format, read_only
 from chainviz.core.formats.vendors import get_provider
-from chainviz.core.lost import Lost, describe_lost, lost_on_resume
+from chainviz.core.lost import Branch, Lost, describe_lost, lost_on_resume
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Operation
 from chainviz.core.operations.repair.goal import resume_errors
 from chainviz.core.providers.check import Verdict
 from chainviz.core.providers.contract import Provider
-from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.chain import StoredChain, chain_of
 from chainviz.store.content.codec import unpack
 from chainviz.store.derived import DerivedKind
 from chainviz.store.outline.edition import RULES_EDITION
@@ -30,6 +33,8 @@ from chainviz.web.http import url_or_nothing
 
 RESUME_ERRORS = DerivedKind("resume-errors", 1)
 LOST_ON_RESUME = DerivedKind("lost-on-resume", 1)
+_ASIDE = ("/branch", "/sidechain")
+"""How the pointers of chains beside the main one begin: branches that a rewind left, and sub-agents."""
 MOST_READ = 20_000_000
 """Bytes of a session that is read for its verdict; of a longer one all messages count."""
 GROUPS = {"fix": "Fix", "shorten": "Shorten", "clean": "Clean", "export": "Convert and export", "review": "Review"}
@@ -81,8 +86,18 @@ class Situation:
         snapshot = self.subject.snapshot
         if not self.is_session or snapshot.size > MOST_READ:
             return []
-        rows = LOST_ON_RESUME.get(snapshot, lambda: _lost_messages(self.subject.stored))
+        branches = self._branches()
+        keys = ",".join(str(branch.pk) for branch in branches)
+        rows = LOST_ON_RESUME.get(snapshot, lambda: _lost_messages(self.subject.stored, branches), keys)
         return [describe_lost(Lost(*row)) for row in rows]
+
+    def _branches(self) -> list[Chain]:
+        """Return the chains of the library that are branches of this session, as far as their size allows to read them."""
+        chain = self.subject.chain
+        if chain.pointer.startswith(_ASIDE):
+            return []
+        beside = Chain.objects.filter(team=chain.team_id, sha256=chain.sha256, pointer__startswith=_ASIDE[0], is_branch=False)
+        return list(beside.filter(size__lte=MOST_READ).order_by("pk"))
 
     def _resume_errors(self, provider: Provider) -> int:
         chain = self.subject.stored
@@ -113,8 +128,13 @@ def count_resume_errors(chain: StoredChain, provider: Provider) -> int:
     return len(resume_errors(provider, messages))
 
 
-def _lost_messages(chain: StoredChain) -> list[Lost]:
-    return list(lost_on_resume(get_format(chain.format), list(chain.slice(0, len(chain)))))
+def _lost_messages(chain: StoredChain, branches: Iterable[Chain]) -> list[Lost]:
+    beside = (Branch(each.part or each.title, _messages(chain_of(version_of(each, 1).snapshot))) for each in branches)
+    return list(lost_on_resume(get_format(chain.format), _messages(chain), beside))
+
+
+def _messages(chain: StoredChain) -> list[Message]:
+    return list(chain.slice(0, len(chain)))
 
 
 @dataclass(frozen=True, slots=True)

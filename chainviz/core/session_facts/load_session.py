@@ -10,9 +10,7 @@ from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import Envelope
 from chainviz.core.formats.offers import Offer
 from chainviz.core.formats.reader import read_chain
-from chainviz.core.load import LoadedChain, load_offer, offers_with_notes
-
-Place = tuple[tuple[int, tuple[int, ...] | None], ...]
+from chainviz.core.load import LoadedChain, load_offer, offers_with_notes, without_shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,8 @@ def load_session(source: Source) -> LoadedSession:
     chains = [load_offer(source, offer) for offer in offers]
     main = max(chains, key=lambda each: len(each.messages))
     others = [each for each in chains if each is not main]
-    return LoadedSession(main, _without_shared(main.messages, [each.messages for each in others]), [each.envelope for each in others])
+    parts = without_shared([main.messages, *(each.messages for each in others)])
+    return LoadedSession(main, parts, [each.envelope for each in others])
 
 
 def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
@@ -46,21 +45,4 @@ def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
     ]
     longest = max(range(len(offers)), key=lambda number: len(threads[number]))
     main = loaded.get(id(offers[longest])) or load_offer(source, offers[longest])
-    return LoadedSession(main, _without_shared(main.messages, [*threads[:longest], *threads[longest + 1 :]]))
-
-
-def _without_shared(main: Sequence[Message], others: Sequence[Sequence[Message]]) -> list[Sequence[Message]]:
-    """Branches of a document repeat the messages before the fork."""
-    seen = set(map(_place, main))
-    parts = [main]
-    for messages in others:
-        places = [_place(message) for message in messages]
-        parts.append([message for message, place in zip(messages, places, strict=True) if not place or place not in seen])
-        seen.update(places)
-    return parts
-
-
-def _place(message: Message) -> Place:
-    """Return the place of a message in its file; empty if the file does not contain it unchanged."""
-    place = tuple((fragment.start, fragment.blocks) for fragment in message.source)
-    return () if any(start < 0 for start, _ in place) else place
+    return LoadedSession(main, without_shared([main.messages, *threads[:longest], *threads[longest + 1 :]]))
