@@ -211,8 +211,8 @@ def _is_event_line(source: Source, begin: int, end: int, recognition: Recognitio
 
 def _survey_lines(source: Source, begin: int, recognition: Recognition) -> Survey:
     """Find the chains of a JSON Lines file, which has one message or one whole chain on each line."""
-    first = [line for line in islice(outline_lines(source, begin, recognition), 4 * PROBE_LINES) if isinstance(line, Line)]
-    first = first[:PROBE_LINES]
+    values = islice(outline_lines(source, begin, recognition), 4 * PROBE_LINES)
+    first = [*islice((value for value in values if isinstance(value, Line)), PROBE_LINES)]
     chains = sum(1 for line in first if any(not place.single or len(place.pointer) > 1 for place in line.places))
     has_messages = any(place.single and len(place.pointer) == 1 for line in first for place in line.places)
     if not chains or (has_messages and chains * 2 <= len(first)):
