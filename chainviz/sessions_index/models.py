@@ -49,6 +49,13 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.filter(health=Session.Health.REFUSED)
 
 
+SUMMED = (
+    "agent", "health", "ending", "secrets", "size", "duration", "tokens", "cost", "began_at", "changed_at", "context", "window",
+    "state", "read_state",
+)  # fmt: skip
+"""Columns that pages count and sum over all sessions: an index that has them is read in place of the rows, which are long."""
+
+
 class Session(models.Model):
     class Health(models.TextChoices):
         UNREAD = ""
@@ -131,6 +138,7 @@ class Session(models.Model):
         indexes = [
             models.Index(fields=["team", "-changed_at"], name="session_newest"),
             models.Index(fields=["team", "project", "-changed_at"], name="session_project"),
+            models.Index(fields=["team", *SUMMED], name="session_sums"),
         ]
 
     def __str__(self) -> str:
@@ -151,8 +159,8 @@ class SessionDay(models.Model):
 
     `day` is one of UTC; null where the session records no time."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="days")
-    day = models.DateField(null=True, db_index=True)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="days", db_index=False)
+    day = models.DateField(null=True)
     model = models.CharField(max_length=200, default="", blank=True)
     calls = models.PositiveIntegerField(default=0)
     input = models.BigIntegerField(default=0)
@@ -164,6 +172,12 @@ class SessionDay(models.Model):
     cost = models.BigIntegerField(null=True)
     """In millionths of a dollar; null where the model has no price."""
 
+    class Meta:
+        indexes = [
+            models.Index(fields=["session", "day", "model", "cost", "input", "cached", "output"], name="session_day_sums"),
+            models.Index(fields=["day", "session"], name="session_active_days"),
+        ]
+
     def __str__(self) -> str:
         return f"{self.day} of session {self.session_id}"
 
@@ -171,13 +185,16 @@ class SessionDay(models.Model):
 class SessionTool(models.Model):
     """Calls of one tool in one session on one day."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="tools")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="tools", db_index=False)
     day = models.DateField(null=True)
     name = models.CharField(max_length=200, db_index=True)
     calls = models.PositiveIntegerField(default=0)
     errors = models.PositiveIntegerField(default=0)
     bytes = models.BigIntegerField(default=0)
     """Of its results."""
+
+    class Meta:
+        indexes = [models.Index(fields=["session", "day", "name", "calls", "errors", "bytes"], name="session_tool_sums")]
 
     def __str__(self) -> str:
         return f"a tool of session {self.session_id}"

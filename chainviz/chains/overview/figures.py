@@ -178,11 +178,18 @@ def repeats(sessions: SessionQuerySet) -> tuple[list[dict[str, Any]], dict[str, 
 def near_window(sessions: SessionQuerySet) -> list[Session]:
     near = sessions.filter(window__gt=0, context__gte=F("window") * NEAR)
     share = Cast(F("context"), FloatField()) / Cast(F("window"), FloatField())
-    return list(near.annotate(share=share).order_by("-share")[:LISTED])
+    return _first(near.order_by(share.desc()))
 
 
 def most_expensive(sessions: SessionQuerySet) -> list[Session]:
-    return list(sessions.filter(cost__gt=0).order_by("-cost")[:LISTED])
+    return _first(sessions.filter(cost__gt=0).order_by("-cost"))
+
+
+def _first(sessions: SessionQuerySet) -> list[Session]:
+    """Return the first sessions of an order, which is found without reading their rows."""
+    keys = list(sessions.values_list("pk", flat=True)[:LISTED])
+    found = Session.objects.in_bulk(keys)
+    return [found[key] for key in keys if key in found]
 
 
 def names_of(member: Membership) -> dict[str, list[str]]:
