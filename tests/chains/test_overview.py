@@ -191,6 +191,31 @@ def test_days_of_an_address(query: dict[str, str], begins: date | None, ends: da
     assert (choice.begins, choice.ends) == (begins, ends)
 
 
+@pytest.mark.parametrize(
+    ("today", "span", "said"),
+    [
+        (date(2026, 11, 27), "30 days", "29 Oct 2026 to 27 Nov 2026"),
+        (date(2027, 1, 30), "90 days", "No sessions in the last 30 days. 2 Nov 2026 to 30 Jan 2027"),
+        (date(2028, 1, 30), "All", "No sessions in the last 30 days. All days, 18 Nov 2026 to 30 Jan 2028"),
+    ],
+)
+def test_usual_days_are_the_shortest_with_sessions(index: Path, today: date, span: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view.timezone, "localdate", lambda: today)
+    shown = page("")
+    assert said in shown and "No sessions in these days" not in shown
+    assert re.search(rf'aria-current="true">{span}<', shown)
+    assert ("No sessions in these days" in page("?since=30d")) is (span != "30 days")
+
+
+def test_side_is_that_of_the_library(index: Path) -> None:
+    def links(shown: str) -> list[str]:
+        nav = shown[shown.index('id="library-side"') : shown.index("</nav>", shown.index('id="library-side"'))]
+        return re.findall(r'href="([^"]+)"', nav)
+
+    assert links(page()) == links(Client().get("/").content.decode())
+    assert 'href="/overview/" aria-current="page"' in page()
+
+
 def test_days_before_are_as_many() -> None:
     before = read_choice({"since": "7d"}, TODAY).before
     assert before and (before.begins, before.ends) == (date(2026, 11, 14), date(2026, 11, 20))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from urllib.parse import urlencode
@@ -47,6 +47,14 @@ class Choice:
         first, last = self.begins - (self.ends - self.begins) - DAY, self.begins - DAY
         return replace(self, since="", filter=replace(self.filter, first_day=str(first), last_day=str(last)))
 
+    @property
+    def wider(self) -> Iterator[Choice]:
+        """Yield the same choice for the spans that are longer than the usual one."""
+        names = [*SPANS, ALL]
+        for name in names[names.index(USUAL) + 1 :]:
+            days = SPANS.get(name)
+            yield replace(self, since=name, filter=replace(self.filter, first_day=str(_first_of(self.today, days)) if days else ""))
+
     def address(self, **changes: str) -> str:
         """Return the query of this choice with changes; "" for the usual one."""
         days = {"from": "", "to": "", "since": self.since if self.since != USUAL else ""} if self.since else {}
@@ -72,12 +80,16 @@ def read_choice(asked: QueryDict | Mapping[str, str], today: date) -> Choice:
     else:
         since = "" if first or last else USUAL
     if since:
-        first, last = today - (SPANS[since] - 1) * DAY if since in SPANS else None, None
+        first, last = _first_of(today, SPANS[since]) if since in SPANS else None, None
     elif first and last and first > last:
         first, last = last, first
     filter = replace(filter, first_day=str(first or ""), last_day=str(min(last, today) if last else ""), order=DEFAULT_ORDER)
     by = asked.get("by", "")
     return Choice(today, filter, since, by if by in STACKS else "model")
+
+
+def _first_of(today: date, days: int) -> date:
+    return today - (days - 1) * DAY
 
 
 def _date(text: str) -> date | None:

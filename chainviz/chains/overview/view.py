@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,7 +16,10 @@ from django.views.decorators.http import require_safe
 
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
+from chainviz.chains.folders.chain_folders import chain_folders
 from chainviz.chains.library.agents import agent_label
+from chainviz.chains.library.view import counts, side
+from chainviz.chains.models import Chain
 from chainviz.chains.overview import figures
 from chainviz.chains.overview.charts import Bar, Chart, Series, chart
 from chainviz.chains.overview.choice import ALL, SPANS, STACKS, Choice, read_choice
@@ -99,12 +103,27 @@ class Card:
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     member = member_of(request)
-    choice = read_choice(request.GET, timezone.localdate())
+    asked = read_choice(request.GET, timezone.localdate())
+    choice = asked if DAYS & request.GET.keys() else _with_sessions(member, asked)
     progress = progress_of(member.team)
     page = _page(member, choice, progress)
-    names = {"progress": progress, "agents": [(name, agent_label(name)) for name in page.names["agent"]]}
-    context = {"page": page, "choice": choice, "spans": _spans(choice), "stacks": _stacks(choice), **names}
+    context = {
+        "page": page,
+        "choice": choice,
+        "is_widened": choice != asked,
+        "spans": _spans(choice),
+        "stacks": _stacks(choice),
+        "progress": progress,
+        "agents": [(name, agent_label(name)) for name in page.names["agent"]],
+        **counts(member),
+        **side(request, choice.filter, chain_folders(member, Chain.objects.visible_to(member).in_library())),
+    }
     return render(request, "chains/overview/overview.html", context)
+
+
+def _with_sessions(member: Membership, choice: Choice) -> Choice:
+    """Return the choice with the shortest span, from the usual one up, in which there are sessions."""
+    return next((each for each in (choice, *choice.wider) if figures.sessions_of(member, each).exists()), choice)
 
 
 def _spans(choice: Choice) -> list[tuple[str, str, bool]]:
@@ -117,6 +136,8 @@ def _stacks(choice: Choice) -> list[tuple[str, str, bool]]:
     return [(choice.address(by=name), label, choice.by == name) for name, label in STACKS.items()]
 
 
+DAYS = frozenset(("since", "from", "to"))
+"""Parts of an address that choose days."""
 MOST_PAGES = 64
 """Pages that a process remembers."""
 
@@ -155,8 +176,12 @@ class Overview:
     @property
     def days(self) -> str:
         if self._choice.begins is None:
-            return "All days"
+            return f"All days, {self._first:%-d %b %Y} to {self._choice.ends:%-d %b %Y}"
         return f"{self._choice.begins:%-d %b %Y} to {self._choice.ends:%-d %b %Y}, compared with as many days before"
+
+    @cached_property
+    def _first(self) -> date:
+        return figures.first_day(self._of_all_days, self._choice)
 
     @cached_property
     def _values(self) -> figures.DayValues:
@@ -187,9 +212,8 @@ class Overview:
 
     @cached_property
     def charts(self) -> list[ChartView]:
-        first = figures.first_day(self._of_all_days, self._choice)
-        cost = chart(self._values.cost, first, self._choice.ends)
-        tokens = chart(self._values.tokens, first, self._choice.ends)
+        cost = chart(self._values.cost, self._first, self._choice.ends)
+        tokens = chart(self._values.tokens, self._first, self._choice.ends)
         return [
             self._chart("cost", "Cost", cost, "No session of these days records tokens of a model with a list price."),
             self._chart("tokens", "Tokens", tokens, "No session of these days records tokens with their day."),
