@@ -19,6 +19,7 @@ from chainviz.core.operations.mask import MaskOptions
 from chainviz.core.operations.redact import RedactOptions
 from chainviz.core.operations.redact.policies import ByHand
 from chainviz.core.operations.repair import RepairOptions
+from chainviz.core.operations.repair.fixes import OWN
 from chainviz.core.recipes import OF_ONE_CHAIN
 from chainviz.recipes.services import lists_of
 from chainviz.web.forms import Group, OptionsForm, options_form
@@ -34,7 +35,11 @@ FIRST = {
 """By operation; its other options are advanced. A redaction has fields of its own."""
 NO_LISTS = "No word lists yet."
 SAVE_ONE = "Strategies that you save on the Compact page of a chain are offered here."
-GOALS = [("", "Structure problems only"), *((each.name, f"Valid for {each.label}") for each in PROVIDERS)]
+GOALS = [
+    (OWN, "Valid for each chain’s own API"),
+    ("", "Structure problems only"),
+    *((each.name, f"Valid for {each.label}") for each in PROVIDERS),
+]
 
 
 def step_form(
@@ -49,6 +54,7 @@ def step_form(
         del form.fields[name]
     if model is RepairOptions:
         replace_field(form, "goal", forms.ChoiceField(choices=GOALS, widget=forms.Select(attrs={"class": "select"})))
+        form.initial["goal"] = OWN
     if model is MaskOptions:
         replace_field(form, "word_lists", _boxes([(name, name) for name in sorted(lists_of(member.team_id))]))
     if chosen is not None:

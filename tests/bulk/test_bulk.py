@@ -107,6 +107,15 @@ def test_ticked_chains_are_repaired_as_new_versions_and_undone(client: Client, c
     assert again["Location"] == answer["Location"], "it is undone once"
 
 
+def test_a_repair_is_for_the_api_of_each_chain_and_names_its_fixes(client: Client, chains: list[Chain]) -> None:
+    run = begun(client, "repair", chains)
+    assert re.search(r'value="own" selected', client.get(f"/bulk/{run.pk}/").content.decode())
+    done(client, run)
+    row = BulkRow.objects.get(run=run, chain=chains[0])
+    assert BulkRun.objects.get(pk=run.pk).options["goal"] == "own"
+    assert row.text.startswith("Repair: Answer the call")
+
+
 def test_every_result_of_many_chains_is_redacted(client: Client, chains: list[Chain]) -> None:
     run = begun(client, "redact", chains)
     assert "By hand" not in client.get(f"/bulk/{run.pk}/").content.decode()

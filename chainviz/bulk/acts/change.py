@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from pydantic import model_validator
@@ -12,7 +13,7 @@ from chainviz.bulk.models import PURGES, BulkRow, BulkRun
 from chainviz.chains import services as chains
 from chainviz.chains.access import version_of
 from chainviz.chains.models import Chain
-from chainviz.chains.versions.history import describe_step
+from chainviz.chains.versions.history import changed_rows, describe_step
 from chainviz.core.chain.surroundings import refuse_unread
 from chainviz.core.errors import Refused
 from chainviz.core.operations.compact import NO_LIMIT, CompactOptions
@@ -20,6 +21,7 @@ from chainviz.core.operations.contract import Operation
 from chainviz.core.operations.execute import get_operation
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.repair import OPERATION as REPAIR
+from chainviz.core.operations.repair.fixes import FIX_LABELS
 from chainviz.core.recipes import Recipe, Step
 from chainviz.core.secrets.word_lists import chosen_lists
 from chainviz.drafts import services
@@ -30,7 +32,9 @@ from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import Target, target_of_version
 from chainviz.recipes.services import lists_of
 from chainviz.recipes.step_form import FIRST
+from chainviz.store.content.codec import unpack
 from chainviz.store.errors import Conflict
+from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import context_of
 from chainviz.web.formatting.numbers import byte_text
 
@@ -98,8 +102,16 @@ def _keep(work: Work, draft: Draft) -> None:
 
 def _words(target: Target, draft: Draft) -> str:
     steps = [step.snapshot for step in steps_of(draft).all]
-    said = "; ".join(": ".join(filter(None, describe_step(step))).removesuffix(".") for step in steps)
+    said = "; ".join(": ".join(filter(None, _name_and_detail(step))).removesuffix(".") for step in steps)
     return f"{said}. {byte_text(target.version.snapshot.size)} → {byte_text(steps[-1].size)}."
+
+
+def _name_and_detail(step: Snapshot) -> tuple[str, str]:
+    name, detail = describe_step(step)
+    if step.operation != REPAIR.name:
+        return name, detail
+    fixes = Counter(str(row["action"]) for row in changed_rows(unpack(step.report)))
+    return name, ", ".join(f"{FIX_LABELS.get(each, each)}{f' ({count:,})' if count > 1 else ''}" for each, count in fixes.items())
 
 
 def drop_draft(row: BulkRow) -> None:

@@ -230,9 +230,11 @@ class Proposal:
     default: bool = True
 
 
+OWN = "own"
+"""As the goal: the provider to whose API the chain's next call goes."""
 NO_FIX = "nothing"
 """As the only fix wanted: all are offered, none is made."""
-_FIX_LABELS: dict[str, Any] = {
+FIX_LABELS: dict[str, Any] = {
     **{name: label for name, (label, _) in CHOICES.items()},
     "drop-leading": "Drop everything before the first human message",
     "note-system": "Change a system message to a human message",
@@ -260,7 +262,8 @@ class RepairOptions(Options):
     goal: str = Field(
         default="",
         title="Goal",
-        description="With a provider, only what its API rejects is fixed, opt-in fixes included. Without one, structure problems.",
+        description="With a provider, only what its API rejects is fixed, opt-in fixes included; `own` is the provider of the chain’s "
+        "next call. Without one, structure problems.",
     )
     resumes: bool = Field(
         default=False,
@@ -271,13 +274,13 @@ class RepairOptions(Options):
         default=(),
         title="Only these fixes",
         description="Ids or names of the fixes to make; empty: all usual ones.",
-        json_schema_extra={"choices": _FIX_LABELS, "hint": "None ticked means all usual ones."},
+        json_schema_extra={"choices": FIX_LABELS, "hint": "None ticked means all usual ones."},
     )
     skip: tuple[str, ...] = Field(
         default=(),
         title="Not these fixes",
         description="Ids or names of fixes to skip.",
-        json_schema_extra={"choices": _FIX_LABELS, "hint": ""},
+        json_schema_extra={"choices": FIX_LABELS, "hint": ""},
     )
     choose: tuple[str, ...] = Field(
         default=(),

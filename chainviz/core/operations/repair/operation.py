@@ -17,7 +17,7 @@ from chainviz.core.formats import get_format
 from chainviz.core.formats.coverage import is_shown
 from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
-from chainviz.core.operations.repair.fixes import CHOICES, Fix, RepairOptions
+from chainviz.core.operations.repair.fixes import CHOICES, OWN, Fix, RepairOptions
 from chainviz.core.operations.repair.goal import Goal, reach, sent_places
 from chainviz.core.operations.repair.passes.calls import (
     calls_by_user,
@@ -85,6 +85,8 @@ from chainviz.core.operations.repair.passes.turns import (
     fix_unknown_roles,
 )
 from chainviz.core.operations.repair.session import MOVED, Places, Progress, Worklist, splices
+from chainviz.core.own_provider import own_provider
+from chainviz.core.providers.request import request_of
 from chainviz.core.reference import parsed_by_reference
 
 PASSES = (
@@ -166,7 +168,8 @@ class Repair:
         if options.preset == "pentagi":
             return _as_reference(chain)
         if options.goal:
-            outcome = _for_provider(chain, Goal(get_provider(options.goal), options.resumes))
+            provider = own_provider(chain, request_of(chain.surroundings)) if options.goal == OWN else get_provider(options.goal)
+            outcome = _for_provider(chain, Goal(provider, options.resumes))
         else:
             work = _worked(chain, options, context.progress)
             report = tuple(_row(fix) for fix in work.fixes)
