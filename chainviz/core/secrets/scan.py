@@ -11,7 +11,7 @@ import hmac
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -26,7 +26,7 @@ from chainviz.core.formats import get_format
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.secrets.part_texts import fields, texts_of
 from chainviz.core.secrets.rules import RULES
-from chainviz.core.secrets.rules.rule import Rule, lower
+from chainviz.core.secrets.rules.rule import Anchored, Pattern, Rule, lower
 from chainviz.core.secrets.spellings import DecodedText, hides_ascii
 
 FIELD, AROUND = "field", "around"
@@ -80,12 +80,16 @@ def place_number(place: str) -> int:
 
 def scan_text(text: str, rules: Sequence[Rule] = RULES, part: int = -1, place: str = "") -> list[Finding]:
     """What the rules find, in order, without overlaps."""
+    return _findings(text, rule_words().may_match(text, tuple(rules)), part, place)
+
+
+def _findings(text: str, rules: Iterable[tuple[Rule, Pattern]], part: int, place: str) -> list[Finding]:
     taken: list[tuple[int, int]] = []
     found: list[Finding] = []
-    for rule in rule_words().may_match(text, tuple(rules)):
+    for rule, pattern in rules:
         if rule.hints and not any(hint in text for hint in rule.hints):
             continue
-        for match in rule.pattern.finditer(text):
+        for match in pattern.finditer(text):
             start, end = match.span(rule.value)
             if is_free(taken, start, end) and rule.check(text[start:end], match):
                 taken.insert(bisect_left(taken, (start, end)), (start, end))
@@ -125,10 +129,14 @@ def scan_message(message: Message, rules: Sequence[Rule] = RULES) -> list[Findin
 
 def scan_fields(message: Message, blocks_at: Pointer, rules: Sequence[Rule] = RULES) -> Iterator[Finding]:
     """Scan the fields of a message from which no part was read. A value that a part also contains is not repeated."""
+    texts = [each.text for each in fields(message, blocks_at)]
+    # most are short, such as ids and names: their words are looked for in all of them at once
+    near = rule_words().may_match("\n".join(texts), tuple(rules))
     found = [
         finding
-        for number, each in enumerate(fields(message, blocks_at))
-        for finding in scan_source(each.text, rules, f"{FIELD} {number}")
+        for number, text in enumerate(texts)
+        for place in (f"{FIELD} {number}",)
+        for finding in (scan_source(text, rules, place) if hides_ascii(text) else _findings(text, near, -1, place))
     ]
     known = {finding.value for finding in scan_message(message, rules)} if found else set()
     return (finding for finding in found if finding.value not in known)
@@ -168,20 +176,26 @@ class RuleWords:
             for word in rule.words:
                 by_word[lower(word)].add(rule.name)
         self._with_words = frozenset(rule.name for rule in RULES if rule.words)
+        self._words = list(by_word)
         self._names = list(by_word.values())
-        self._search = _search(list(by_word))
+        self._search = _search(self._words)
         # texts hold few different sets of words, and there are many rules
         self._rules_for = lru_cache(maxsize=4096)(self._rules_with)
 
-    def may_match(self, text: str, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-        """Return the rules without those of whose words the text has none; all of them where RE2 is not installed, or gives
-        up and so finds not even the empty word."""
+    def may_match(self, text: str, rules: tuple[Rule, ...]) -> tuple[tuple[Rule, Pattern], ...]:
+        """Return the rules that may match a text, each with its pattern for the words that the text contains. Without RE2, or
+        where it gives up and so finds not even the empty word, these are all rules."""
         found = self._search.Match(lower(text).encode("utf-8", "surrogatepass")) if self._search is not None else None
-        return self._rules_for(tuple(found), rules) if found else rules
+        return self._rules_for(tuple(found), rules) if found else tuple((rule, rule.pattern) for rule in rules)
 
-    def _rules_with(self, words: tuple[int, ...], rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-        absent = self._with_words.difference(*[self._names[number] for number in words])
-        return tuple(rule for rule in rules if rule.name not in absent)
+    def _rules_with(self, found: tuple[int, ...], rules: tuple[Rule, ...]) -> tuple[tuple[Rule, Pattern], ...]:
+        absent = self._with_words.difference(*[self._names[number] for number in found])
+        words = {self._words[number] for number in found}
+        return tuple((rule, self._narrowed(rule, words)) for rule in rules if rule.name not in absent)
+
+    def _narrowed(self, rule: Rule, words: Container[str]) -> Pattern:
+        is_searched = rule.name in self._with_words  # a rule of a person has words that nobody looked for
+        return rule.pattern.among(words) if is_searched and isinstance(rule.pattern, Anchored) else rule.pattern
 
 
 @cache

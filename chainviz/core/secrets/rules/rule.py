@@ -10,7 +10,8 @@ import ipaddress
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -41,10 +42,17 @@ class Anchored:
         self._starts = [re.compile(re.escape(word) + follow, re.ASCII) for word in words]
         self._ignore_case = ignore_case
 
+    def among(self, words: Container[str]) -> Anchored:
+        """Return the pattern for texts that contain, in lower case, none but these of its words."""
+        narrowed = copy(self)
+        kept = [(word, start) for word, start in zip(self.words, self._starts, strict=True) if lower(word) in words]
+        narrowed.words, narrowed._starts = tuple(word for word, _ in kept), [start for _, start in kept]
+        return narrowed
+
     def finditer(self, text: str, /) -> Iterator[Found]:
         searched = lower(text) if self._ignore_case else text
-        for word, start in zip(self.words, self._starts, strict=True):
-            at = start.search(searched) if word in searched else None  # much faster than to search in vain
+        for start in self._starts:
+            at = start.search(searched)
             while at:
                 found = self._pattern.match(text, at.start())
                 if found:
