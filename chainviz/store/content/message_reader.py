@@ -272,10 +272,8 @@ class BodyReader:
 
     def messages(self, rows: Sequence[StoredMessage]) -> list[CoreMessage]:
         sources = self.sources(rows)
-        return [
-            formats.get_format(self.runs[row.run][0]).message(row.role, source)
-            for row, source in zip(rows, sources, strict=True)
-        ]
+        written = {run: formats.get_format(self.runs[run][0]) for run in {row.run for row in rows}}
+        return [written[row.run].message(row.role, source) for row, source in zip(rows, sources, strict=True)]
 
     def with_places(self, rows: Sequence[StoredMessage]) -> list[PlacedMessage]:
         messages = self.messages(rows)
@@ -316,13 +314,15 @@ class BodyReader:
         return formats.get_format(self.runs[row.run][0])
 
     def sources(self, rows: Sequence[StoredMessage]) -> list[tuple[Fragment, ...]]:
-        self._learn({row.run for row in rows})
+        runs = {row.run for row in rows}
+        self._learn(runs)
+        reads = {run: self.upload(run) or _no_upload for run in runs}
         spans = [unpack_spans(row.source) for row in rows]
         own = [row for row, found in zip(rows, spans, strict=True) if _has_own(found)]
         bodies = self._bodies(own)
         self._prefetch(rows, spans)
         return [
-            fragments(found, bodies.get((row.run, row.position), b""), self.upload(row.run) or _no_upload)
+            fragments(found, bodies.get((row.run, row.position), b""), reads[row.run])
             for row, found in zip(rows, spans, strict=True)
         ]
 
