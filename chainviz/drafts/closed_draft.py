@@ -1,4 +1,4 @@
-"""Answer forms for a draft that was saved or discarded meanwhile: 409, with everything that was typed and a way to continue."""
+"""Answer forms of drafts that were saved or discarded meanwhile: status 409, with all typed text and a way to continue."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from chainviz.web.middleware.base import Middleware
 
 
 class DraftGone(Exception):
-    """The draft that a request is about can no longer be changed."""
+    """Raised if the draft of a request can no longer be changed."""
 
     def __init__(self, chain: Chain, draft: Draft | None = None) -> None:
         super().__init__("The draft was saved or discarded.")
         self.chain = chain
         self.draft = draft
-        """None where it was deleted."""
+        """The draft, or None if it was deleted."""
 
 
 class DraftGoneMiddleware(Middleware):
-    """Answers DraftGone, whichever page raises it."""
+    """Answers DraftGone from any page."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, DraftGone):
@@ -34,7 +34,7 @@ class DraftGoneMiddleware(Middleware):
             "draft": draft,
             "saved_as": saved_as,
             "typed": list(typed_texts(request)),
-            # the same form, for what the chain holds now
+            # the same form for the current content of the chain
             "again_href": f"{request.path}?v={saved_as or chain.version}" if "draft" in request.GET else "",
         }
         whole, fragment = "drafts/preview/conflict_gone.html", "drafts/preview/_gone.html"

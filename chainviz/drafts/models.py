@@ -1,4 +1,4 @@
-"""A person's draft of a chain. The store has its base, steps and cursor, under `key`; this row adds the owner."""
+"""A person's draft of a chain. The store has its base, steps and cursor under `key`; this table adds the owner."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Draft(Checked):
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="drafts")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="drafts")
     key = models.BigIntegerField(unique=True)
-    """Of the draft in the store."""
+    """The key of the draft in the store."""
     base = models.PositiveIntegerField()
-    """Number of the version it begins with."""
+    """The number of the version that it is based on."""
     created_at = models.DateTimeField(auto_now_add=True)
     discarded_at = models.DateTimeField(null=True)
     """A discarded draft is kept, so that discarding can be undone."""
 
     saved_as = models.PositiveIntegerField(null=True)
-    """Number of the version it became; then it is over."""
+    """The number of the version that was saved from it; null for an unsaved draft."""
 
     objects = DraftQuerySet.as_manager()  # type: ignore[misc]
 
@@ -54,7 +54,7 @@ class Draft(Checked):
 
     @cached_property
     def stored(self) -> StoreDraft:
-        """What the store keeps of it, read once for this object."""
+        """The draft in the store, read once for this object."""
         return read_draft(self.key)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a person does to a draft: begin it, add steps, undo, save, discard, rebase, branch. All writes start here."""
+"""Change drafts: begin one, add steps, undo, save, discard, rebase, branch. All writes to drafts start here."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ EDIT = Edit()
 
 
 class StepRefused(Refused):
-    """One edit of several was refused, so none was made."""
+    """Raised if one of several edits was refused. None of them is made."""
 
     def __init__(self, text: str, path: str) -> None:
         super().__init__(text)
         self.path = path
-        """The node it is about."""
+        """The node of the refused edit."""
 
 
 def open_draft(chain: Chain, person: User, base: int) -> Draft | None:
@@ -77,7 +77,7 @@ def add_step(target: Target, proposal: Proposal) -> Iterator[Draft]:
 
 
 def _repeat_behind(kept: StoreDraft, replaced: Sequence[Snapshot]) -> None:
-    """`replaced`: what the step that was replaced led to, then what the later ones led to, which are repeated."""
+    """Add a step and repeat later ones. `replaced` are the snapshots of the replaced step and of the steps after it."""
     if len(replaced) < 2:
         return
     try:
@@ -92,8 +92,8 @@ def _repeat_behind(kept: StoreDraft, replaced: Sequence[Snapshot]) -> None:
 
 @transaction.atomic
 def edit(target: Target, page: CardPage, form: QueryDict) -> tuple[Draft, Sequence[Snapshot]]:
-    """Apply everything that a form contains, one step each: first its values, then additions and the act of its button.
-    Returns the draft and what the steps led to."""
+    """Apply the edits of a form, one step each: first its values, then additions, then the act of its button. Return the draft and the
+    snapshots of the steps."""
     acts = acts_in(form, page)
     edits = edits_in(form, target.stored, page)
     if not edits and not acts:
@@ -118,7 +118,7 @@ def _edit(kept: StoreDraft, options: EditOptions) -> None:
 
 
 def _with_text_offset(kept: StoreDraft, options: EditOptions) -> EditOptions:
-    """A browser counts the characters of its field, which are not always those of the text."""
+    """Return the note, cut to its maximum length, because a browser counts the characters of a field differently."""
     if options.action != "split":
         return options
     part = part_at(chain_of(store.current(kept)), parse_path(options.path))
@@ -130,12 +130,12 @@ def _with_text_offset(kept: StoreDraft, options: EditOptions) -> EditOptions:
 class LockedDraft(NamedTuple):
     draft: Draft
     replaced: Sequence[Snapshot]
-    """What the step that the target replaces led to, then what the steps behind it led to."""
+    """The snapshots of the step that the target replaces, and of the steps after it."""
 
 
 def lock_draft(target: Target) -> LockedDraft:
-    """The person's draft on the target, which nobody else changes until the transaction ends. Without the step that the
-    target replaces, and those behind it."""
+    """Return the person's draft of the target, locked until the transaction ends. The step that the target replaces, and the steps after
+    it, are undone."""
     draft = target.draft or open_draft(target.chain, target.person, target.version.number) or _begin(target)
     edition = store.lock(draft.stored)
     if draft.base == target.version.number:
@@ -147,7 +147,7 @@ def lock_draft(target: Target) -> LockedDraft:
 
 
 def _begin(target: Target) -> Draft:
-    # a discarded draft can be restored until the next one begins
+    # a discarded draft can be restored until the person begins another one
     delete_drafts(Draft.objects.filter(chain=target.chain, author=target.person))
     kept = store.start_draft(target.version, author=store_name(target.person))
     try:
@@ -160,7 +160,7 @@ def _begin(target: Target) -> Draft:
 
 
 def save(draft: Draft, *, note: str, by: User) -> Version:
-    """Conflict where somebody was faster; then the note is kept with the draft."""
+    """Save a draft. Raises Conflict, and stores the note with the draft, if somebody else saved a version first."""
     kept = draft.stored
     keep_note(kept, note)
     if not kept.cursor:
@@ -193,7 +193,7 @@ def discard(draft: Draft) -> None:
 
 
 def bring_back(draft: Draft) -> None:
-    """Refused where another draft of the same version was begun in the meantime."""
+    """Restore a discarded draft. Raises Refused if another draft of the same version was begun in the meantime."""
     draft.discarded_at = None
     try:
         with transaction.atomic():
@@ -222,7 +222,7 @@ def rebase(draft: Draft, choices: Choices | None = None) -> None:
 
 
 def branch(draft: Draft, *, title: str, note: str, by: User) -> Chain:
-    """A chain of its own whose first version is what the draft proposes."""
+    """Save the draft as a new chain, whose first version has the content of the draft."""
     if not title:
         raise Refused("A branch needs a name.")
     kept = draft.stored
@@ -238,22 +238,22 @@ def branch(draft: Draft, *, title: str, note: str, by: User) -> Chain:
     return made
 
 
-# Deletes discarded drafts after their time, with all that only they held.
+# Deletion of discarded drafts, with content that only they used.
 
 
 KEPT_DAYS = 7
-"""How long a discarded draft can be restored."""
+"""The number of days for which a discarded draft can be restored."""
 
 
 def collect_discarded() -> None:
-    """A chore of the worker: deletes drafts that were discarded KEPT_DAYS ago, then what no draft reaches any more."""
+    """Delete drafts that were discarded KEPT_DAYS ago, then content that no draft uses any more. The worker calls this regularly."""
     delete_drafts(Draft.objects.filter(discarded_at__lt=timezone.now() - timedelta(days=KEPT_DAYS)))
     collect_all()
 
 
 @transaction.atomic
 def delete_drafts(drafts: DraftQuerySet) -> None:
-    """Deletes discarded drafts here and in the store; garbage collection removes what they wrote."""
+    """Delete discarded drafts here and in the store. Garbage collection removes their content."""
     for draft in drafts.exclude(discarded_at=None).select_for_update():
         store.discard(StoreDraft.objects.get(pk=draft.key))
         draft.delete()

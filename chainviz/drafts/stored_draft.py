@@ -1,4 +1,4 @@
-"""The steps of a draft and the content they lead to."""
+"""The steps of a draft, and its content after them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chainviz.store.models import Snapshot, Step
 class Steps:
     all: tuple[Step, ...]
     cursor: int
-    """So many of them count; the rest was undone."""
+    """The number of applied steps. All later ones were undone."""
 
     def at(self, position: int) -> Step | None:
         return self.all[position] if 0 <= position < len(self.all) else None

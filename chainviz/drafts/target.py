@@ -1,4 +1,4 @@
-"""The target of a change, found from an address or from the arguments of a job. Unknown and forbidden are both 404."""
+"""The target of a change, from an address or from the arguments of a job. Unknown and forbidden targets both give 404."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from chainviz.web.http import small_number
 
 
 class MovedOn(Refused):
-    """Raised if the draft no longer has the content for which a form was made."""
+    """Raised if the draft's content has changed since a form was made."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A version or the present draft, and the person who changes it."""
+    """A version or the current draft, and the person who changes it."""
 
     chain: Chain
     version: Version
@@ -42,7 +42,7 @@ class Target:
     stored: StoredChain
     person: User
     position: int | None = None
-    """Of a draft's step that a change replaces; None where it adds a step."""
+    """The position of the step that the change replaces; None if it adds a step."""
 
     def __post_init__(self) -> None:
         _ = self.edition  # reads it before any content is read
@@ -55,7 +55,7 @@ class Target:
 
     @property
     def query(self) -> str:
-        """The query of an address that names the target."""
+        """The query string that identifies the target in an address."""
         return f"?draft={self.draft.pk}" if self.draft else f"?v={self.version.number}"
 
     @property
@@ -69,7 +69,7 @@ class Target:
 
     @property
     def seen(self) -> str:
-        """Names the content that a form was made for."""
+        """Identifies the content that a form was made for."""
         return bytes(self.stored.snapshot.digest).hex()
 
     @property
@@ -84,25 +84,25 @@ class Target:
 
     @property
     def subject(self) -> Subject:
-        """The content of this target as a subject of the explorer."""
+        """The content of the target, for pages of the explorer."""
         title = "Draft" if self.draft else f"Version {self.version.number}"
         return Subject(self.chain, self.stored.snapshot, title, self.explorer, self.query.removeprefix("?"))
 
     @property
     def content(self) -> list[int]:
-        """The facts of `seen` as numbers, since the arguments of a job are JSON."""
+        """The values of `seen` as numbers, because the arguments of a job are JSON."""
         return [self.stored.snapshot.pk, self.edition]
 
     @property
     def job_args(self) -> dict[str, Any]:
-        """The arguments of a job from which `target_of_job` finds this target again."""
+        """The job arguments from which `target_of_job` restores this target."""
         draft = self.draft.pk if self.draft else None
         args = {"chain": self.chain.pk, "version": self.version.number, "draft": draft, "seen": self.content}
         return args if self.position is None else {**args, "position": self.position}
 
     @property
     def back(self) -> tuple[str, str]:
-        """Address and words of the way back."""
+        """The address and the label of the link back."""
         if self.draft:
             return reverse("drafts:draft", args=[self.chain.pk, self.draft.pk]), "The draft"
         return self.explorer, f"Version {self.version.number}"
@@ -117,7 +117,7 @@ class Target:
 
 
 def draft_for(request: HttpRequest, chain_id: int, draft_id: int) -> Draft:
-    """An open draft of the person's own, or one that was discarded and can be brought back."""
+    """Return the person's own draft, open or discarded. Raises 404 for any other draft."""
     person = person_of(request)
     drafts = Draft.objects.visible_to(person).filter(chain__in=chains_for(request).filter(pk=chain_id))
     draft = get_object_or_404(drafts.select_related("chain__local_file"), pk=draft_id)
@@ -137,7 +137,7 @@ def _open(draft: Draft) -> Draft:
 
 
 def target_of(request: HttpRequest, chain_id: int) -> Target:
-    """`?draft=7`, or `?v=3`, or the newest version."""
+    """Return the target of an address: `?draft=7`, `?v=3`, or the newest version."""
     draft_id = small_number(request.GET.get("draft", ""))
     if draft_id is not None:
         try:
@@ -154,7 +154,7 @@ def target_of(request: HttpRequest, chain_id: int) -> Target:
 
 
 def target_of_draft(draft: Draft, position: int | None = None) -> Target:
-    """Return the present draft as a target, or its state before the step that `position` names."""
+    """Return the current draft as a target, or its state before the step at `position`."""
     version, steps = draft.stored.base, steps_of(draft)
     place = steps.cursor if position is None else min(position, steps.cursor)
     snapshot = steps.all[place - 1].snapshot if place else version.snapshot
@@ -169,8 +169,7 @@ def target_of_version(chain: Chain, number: int, person: User) -> Target:
 
 
 def target_of_job(job: Job) -> Target:
-    """Return the target of a job. Raises MovedOn if the content has changed since the job was started, Refused if it
-    was deleted."""
+    """Return the target of a job. Raises MovedOn if the content has changed since the job started, or Refused if it was deleted."""
     args = job.args
     if args["draft"] is not None:
         draft = Draft.objects.open().filter(pk=args["draft"], chain=args["chain"]).first()
@@ -188,7 +187,7 @@ def target_of_job(job: Job) -> Target:
 
 
 def draft_subject(request: HttpRequest, chain_id: int, draft_id: int) -> Subject:
-    """Return the present draft, for the pages of the explorer."""
+    """Return the current draft, for pages of the explorer."""
     draft = open_draft_for(request, chain_id, draft_id)
     base_url = reverse("drafts:explore_version", args=[chain_id, draft.pk])
     return Subject(

@@ -1,1 +1,1 @@
-"""Editing one node: its form, its earlier texts, and bringing one of them back."""
+"""Edit one node: its form, its earlier texts, and their restoration."""

@@ -1,6 +1,5 @@
-"""Read the form of a node beyond its values: the act of the pressed button, and everything typed for new parts, results
-and messages.
-Nothing typed is lost, whichever button was pressed.
+"""Read the acts in the form of a node: the pressed button, and the texts typed for new parts, results and messages. No typed text is lost,
+whichever button was pressed.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from chainviz.drafts.edit.form import NEW_PART, ROLES, CardPage
 
 ACTS = ("delete", "move_up", "move_down", "split", "merge", "answer", "insert", "add_part")
 ADDING = ("add_part", "answer", "insert")
-"""In this order the paths of each stay true behind those before it, but for a message among the results of a pair."""
+"""Acts that add something, in an order in which earlier acts do not change the paths of later ones, except for a message among the results
+of a pair."""
 NEW_MESSAGE = ("text", "id", "name", "arguments")
-"""Fields of the form for a new message, beside its place and role."""
+"""Fields of the form for a new message, apart from its place and role."""
 
 
 def acts_in(form: Mapping[str, str], page: CardPage) -> list[EditOptions]:
@@ -88,7 +88,7 @@ def _insertion(form: Mapping[str, str]) -> dict[str, object]:
 
 
 def _new_parts(form: Mapping[str, str], path: Path) -> list[dict[str, object]]:
-    """A text, a call and an image that were typed together are a part each."""
+    """Yield the parts to add. A text, a call and an image that were typed together become separate parts."""
     given = {name: _lines(form.get(f"{path.dom_id}-new-{name}", "")) for name in NEW_PART}
     common: dict[str, object] = {"allow_invalid": "allow_invalid" in form, "drop_reasoning": "drop_reasoning" in form}
     kinds = [{name: given[name] for name in kind} for kind in (("text",), ("name", "arguments"), ("url",))]

@@ -1,4 +1,4 @@
-"""The form of a node: what of it can be edited, and which edits a filled-in form means. Knows no request and no draft."""
+"""The form of a node: its editable values, and the edits of a filled-in form. Knows no request and no draft."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.formatting.text_fields import for_field, from_field
 
 MOST_IN_A_ROW = 100_000
-"""Characters a text may have to be edited beside others; a longer one gets a page of its own."""
+"""The longest text, in characters, that is edited together with others. A longer text has its own page."""
 MOST_ALONE = 2_000_000
 MOST_MESSAGES = 10
 MOST_PARTS = 16
@@ -45,19 +45,19 @@ class PartFields:
     title: str
     size: str
     value: str = ""
-    """The long text: text, arguments or content, as a field can hold it."""
+    """The long text of the part: text, arguments or content."""
     name: str = ""
     call_id: str = ""
     is_error: bool = False
     too_long: str = ""
-    """Why it has no field here; then the part's own page may have one."""
+    """The reason why the text has no field on this page; the part's own page may have one."""
     is_locked: bool = False
-    """No field can change it."""
+    """The part cannot be edited."""
     error: str = ""
     is_pending: bool = False
-    """A call that has no result."""
+    """The part is a call without a result."""
     answer: str = ""
-    """What was typed for its result."""
+    """The text that was typed as the result of the call."""
 
     @property
     def dom(self) -> str:
@@ -70,7 +70,7 @@ class PartFields:
 
     @property
     def rows(self) -> int:
-        """Lines of its text area, for browsers that cannot fit its height to the text."""
+        """The number of lines of the text area, for browsers that cannot fit its height to the text."""
         return min(24, max(3, self.value.count("\n") + 2 + len(self.value) // 140))
 
 
@@ -87,7 +87,7 @@ class Card:
     parts_after: int
     """Parts of the message before and after those shown."""
     new: Mapping[str, str] = field(default_factory=dict)
-    """What was typed for a new part, by the fields of NEW_PART."""
+    """The values that were typed for a new part, by the fields of NEW_PART."""
 
     @property
     def adds_part(self) -> bool:
@@ -111,7 +111,7 @@ class Card:
 
     @property
     def move_path(self) -> Path:
-        """The path that moves with this message: its whole pair, if it is the AI message of one."""
+        """The path of the node that the move buttons of this message move. For the AI message of a pair, it is the pair."""
         return Path(self.path.section, self.path.pair) if self.path.pair and not self.path.message else self.path
 
     @property
@@ -125,7 +125,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class CardPage:
-    """The messages of a page: those of `path` from number `first` on."""
+    """The messages of a page of the form: the messages under `path`, from a number on."""
 
     path: Path
     cards: tuple[Card, ...]
@@ -133,13 +133,13 @@ class CardPage:
     after: int
     """Messages of the node before and after those shown."""
     section: Path | None = None
-    """The section itself, where somebody edits that."""
+    """The section, if the form is that of a whole section."""
     is_signed: bool = False
-    """One of them holds reasoning that its provider signed."""
+    """One of the messages has signed reasoning."""
 
 
 def read_cards(chain: StoredChain, path: Path, first: int = 0, first_part: int = 0) -> CardPage:
-    """`first_part` counts where the path names one message."""
+    """Return a page of the form. `first_part` applies only if the path names one message."""
     span = chain.span(_message_path(path))
     first = min(first, max(len(span) - 1, 0))
     start, stop = span.start + first, min(span.stop, span.start + first + MOST_MESSAGES)
@@ -156,7 +156,7 @@ def read_cards(chain: StoredChain, path: Path, first: int = 0, first_part: int =
 
 
 def _pending(chain: StoredChain, pair: Path) -> set[str]:
-    """Ids of the pair's calls that no result names."""
+    """Return the ids of the pair's calls without a result."""
     span = chain.span(pair)
     calls, answered = set(), set()
     for row in chain.rows(span.start, span.stop):
@@ -244,7 +244,7 @@ def part_at(chain: StoredChain, path: Path) -> Part | None:
 
 
 def edits_in(form: Mapping[str, str], chain: StoredChain, page: CardPage) -> list[EditOptions]:
-    """The values that differ from the chain's, in an order in which paths stay true: roles change the tree, so last."""
+    """Yield the edits for values that differ from those of the chain. Roles come last, because they change the tree and thereby paths."""
     common = {"drop_reasoning": "drop_reasoning" in form}
     edits: list[EditOptions] = []
     for card in page.cards:
@@ -296,7 +296,7 @@ def _part_edits(
 def _result_edits(
     form: Mapping[str, str], fields: PartFields, part: ToolResult, text: str | None
 ) -> Iterator[EditOptions]:
-    """An unticked box is not sent, so it counts only where its text was."""
+    """Yield the edits of a result. A form does not contain unticked boxes, so the box counts only if the form contains the text."""
     is_error = f"{fields.dom}-error" in form if f"{fields.dom}-text" in form else part.is_error
     if text is not None or is_error != part.is_error:
         content = part.content if text is None else text
@@ -308,7 +308,7 @@ NEW_PART = ("text", "name", "arguments", "url")
 
 
 def typed_over(page: CardPage, form: Mapping[str, str], errors: Sequence[tuple[str, str]] = ()) -> CardPage:
-    """The page again with what the person typed, so that a refused form loses nothing."""
+    """Return the page with the typed values, so that a refused form loses nothing."""
     wrong = dict(errors)
 
     def part(fields: PartFields) -> PartFields:

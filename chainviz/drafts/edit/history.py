@@ -40,7 +40,7 @@ from chainviz.web.http import see_other, small_number
 
 MOST_VERSIONS = 50
 EXCERPT = 600
-"""Characters of a text that are shown; its version shows all of it."""
+"""The number of characters of a text that are shown. The page of its version shows the whole text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ class EarlierText:
 
     version: int
     href: str
-    """The node in that version."""
+    """The address of the node in that version."""
     label: str
     icon: str
     size: int
     text: str
     is_cut: bool
     restore: str
-    """What the form sends."""
+    """The value that the form sends to restore the text."""
     action: str
 
 
@@ -69,7 +69,7 @@ class EarlierPage:
     found: tuple[EarlierText, ...]
     looked_at: int
     oldest: int
-    """The oldest version that was looked at."""
+    """The oldest version that was searched."""
 
 
 def earlier_page(target: Target, path: Path) -> EarlierPage:
@@ -111,7 +111,8 @@ def _in_version(target: Target, version: Version, start: int, stop: int) -> Iter
 
 
 def _touches(group: Group, start: int, stop: int) -> bool:
-    """What is gone belongs to the node before it: it may have been merged into that one."""
+    """Return True if a group concerns the messages `start:stop`. Removed messages count for the node before them, because they may have
+    been merged into it."""
     at = group.new.start
     if group.new.is_empty:
         return start < at <= stop or at == start == 0
@@ -119,7 +120,8 @@ def _touches(group: Group, start: int, stop: int) -> bool:
 
 
 def _is_of(message: MessageDiff, group: Group, start: int, stop: int) -> bool:
-    """A message that is gone belongs to what became of its node."""
+    """Return True if a message belongs to the node with the messages `start:stop`. A removed message belongs to the replacement of its
+    node."""
     return start <= message.new < stop if message.new is not None else group.new.start >= start
 
 
@@ -154,7 +156,7 @@ def _earlier_text(target: Target, version: Version, message: MessageDiff, part: 
 
 
 def _tool_of(part: Part, target: Target, message: MessageDiff) -> str:
-    """Return the tool of a result. A result seldom names it; a call of its node does."""
+    """Return the tool of a result. Results seldom name it, but the call in the same node does."""
     if not isinstance(part, ToolResult) or message.new is None:
         return ""
     span = target.stored.span(target.stored.outline.path_at(message.new).node)
@@ -200,9 +202,8 @@ def _text_of(part: Part) -> str:
     return ""
 
 
-# Brings back what an earlier version holds: one part of a message, or whole nodes that are gone or became others.
-# Knows no request. A part takes the place of its successor, whose ids stay; nodes take the place of what became of
-# them.
+# Restoring content of an earlier version: one part of a message, or whole nodes that were removed or replaced. Knows no request. A part
+# replaces its successor, whose ids stay. Nodes replace their replacements.
 
 
 OPERATION = "restore"
@@ -217,7 +218,8 @@ class Restored:
 
 
 def restore(target: Target, old: StoredChain, number: int, message: int, part: int | None) -> Draft:
-    """A step of the person's draft; `number`: of the version that `old` is. Refused in a sentence."""
+    """Restore a node of an earlier version as a step of the person's draft. `number` is the number of the version `old`. Raises Refused if
+    that is not possible."""
     if not message < len(old):
         raise Refused("The version before has no such message.")
     now = target.stored
@@ -241,7 +243,7 @@ def restored_part(old: StoredChain, now: StoredChain, message: int, part: int) -
 
 
 def restored_nodes(old: StoredChain, now: StoredChain, message: int) -> Restored:
-    """Undo the whole change that the message is part of, including what was removed, joined, split or summarised."""
+    """Return the change that undoes the whole change of a message, even if messages were removed, joined, split or summarized."""
     group = _change_of(old, now, message)
     if group.kind == "moved":
         raise Refused("The newest version has it, unchanged, in another place.")
@@ -301,7 +303,7 @@ def _with_content_of(before: Part, after: Part) -> Part:
     raise Refused(NOT_FOUND)
 
 
-# Restoring from an earlier version, as a step of a draft: what a node was before, and the buttons that bring it back.
+# The views: the earlier texts of a node, and the buttons that restore one of them as a step of the draft.
 
 
 @requires("draft")

@@ -1,4 +1,4 @@
-"""The edit form of a node. Several changed fields are several steps of the draft, all of them or none."""
+"""The edit form of a node. Each changed field is a step of the draft; either all of them are made or none."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INSERTED = ("place", "role", *NEW_MESSAGE)
 
 
 _DONE = {"delete": "deleted", "move_up": "moved up", "move_down": "moved down", "insert": "added"}
-"""What the buttons of the form that do more than to change texts have done."""
+"""The past tense of the form's buttons, apart from those that change texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Trouble:
     text: str
     status: int = 422
     path: str = ""
-    """The node it is about, where that is known."""
+    """The node of the error, if it is known."""
 
 
 @requires("draft")
@@ -69,7 +69,7 @@ def edit(request: HttpRequest, chain_id: int, path: str) -> HttpResponse:
 
 
 def _node_page(request: HttpRequest, target: Target, place: Path) -> tuple[Path, CardPage]:
-    """The node and its messages; of an empty chain nothing but the place for the first one."""
+    """Show the form of a node. An empty chain has only the form for a first message."""
     if not len(target.stored) and place == Path(1):
         return place, CardPage(place, (), 0, 0)
     section = place if place.pair is None else None
@@ -109,7 +109,7 @@ def _change(request: HttpRequest, target: Target, page: CardPage) -> HttpRespons
 
 
 def _act_subject(page: CardPage, form: QueryDict) -> str:
-    """Name the subject of the act: the node of the form, or the section or message that its button names."""
+    """Return the node that the act changes, in words: that of the form, or the section or message that the button names."""
     act, _, path = form.get("act", "").partition(":")
     if act == "insert":
         return "A message was"
@@ -171,7 +171,7 @@ def _form_values(form: QueryDict, page: CardPage) -> dict[str, object]:
     }
 
 
-# Image files that a form of a node sends: each stands for its address, as a data: URL.
+# Image files in the form of a node. Each becomes a data: URL.
 
 
 MOST_BYTES = 5_000_000
@@ -179,7 +179,7 @@ FILE, URL = "-file", "-url"
 
 
 def with_images(request: HttpRequest) -> QueryDict:
-    """Returns the fields of the form; Refused where a file is no image or too large."""
+    """Return the fields of the form, with files as data: URLs. Raises Refused for a file that is too large or not an image."""
     form = request.POST.copy()
     for name, file in request.FILES.items():
         if not isinstance(file, UploadedFile) or not name.endswith(FILE) or not file.size:

@@ -1,5 +1,5 @@
-"""The choices of a person on the page of an operation. By default a form made from its options; an operation with more
-of its own has a subclass in the folder of its name."""
+"""The choices of a person on the page of an operation. By default they are a form that is generated from the options; an operation with a
+page of its own has a subclass in the folder with its name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Choices:
         self.note = ""
 
     def read(self) -> None:
-        """Reads the request."""
+        """Read the choices from the request."""
         self.form: OptionsForm[Any] = options_form(self.operation.Options)(self.sent)
 
     def answer(self) -> HttpResponse | None:
@@ -44,14 +44,14 @@ class Choices:
 
     @property
     def first_options(self) -> Options | None:
-        """The options with which a job first reads a long chain for the page; None if it needs no job."""
+        """Return the options with which a job reads a long chain before the page is shown; None if no job is needed."""
         return None
 
     def take_first(self, found: Any) -> None:
-        """Takes what that job found."""
+        """Take the result of that job."""
 
     def waiting(self) -> HttpResponse | None:
-        """Answers a look at a long chain while a job reads what the page shows."""
+        """Answer a request while a job still reads the long chain for the page."""
         is_look = self.sent is None and self.is_long and not wants_fragment(self.request)
         options = self.first_options if is_look else None
         if options is None:
@@ -73,19 +73,19 @@ class Choices:
         return options
 
     def reopen(self, options: Options) -> None:
-        """Shows these options, which were chosen before."""
+        """Show options that were chosen before."""
         self.form = options_form(self.operation.Options)()
         self.form.begin_with(options)
 
     def take(self, options: Options) -> HttpResponse:
-        """Runs the operation: at once, or as a job on a long chain."""
+        """Run the operation: immediately, or as a job on a long chain."""
         if self.is_long:
             job = start(self.target, self.operation, options)
             return see_other(f"{self.address}&step={job.pk}")
         return to_draft(change(self.target, self.operation, options))
 
     def context(self) -> dict[str, Any]:
-        """Returns what the template needs beside `head`."""
+        """Return the values that the template needs in addition to `head`."""
         return {"form": self.form}
 
     @property
@@ -95,7 +95,7 @@ class Choices:
 
     @property
     def sent(self) -> Any:
-        """The form as it was sent, else None."""
+        """The submitted form, or None for another request."""
         return self.request.POST if self.request.method == "POST" else None
 
     @property
@@ -134,21 +134,21 @@ class Choices:
         return page_or_fragment(self.request, self.template, self.fragment, context, status=status)
 
 
-# What the page of an operation shows first of a long chain: a job works it out once for each content and options, and
-# every look at the page is served from there.
+# The first view of an operation's page on a long chain is computed by a job, once for each content and options. Later requests use its
+# result.
 
 
 READING = "read-first-page"
 
 
 def job_of(target: Target, operation: Operation[Options], options: Options) -> Job:
-    """Return the last job for exactly this; start one if there is none."""
+    """Return the latest job for this content and these options; start one if there is none."""
     args = {**target.job_args, "operation": operation.name, "options": options.model_dump(mode="json")}
     jobs = Job.objects.visible_to(target.person).filter(function=READING, args=args)
     return jobs.order_by("-pk").first() or start_job(READING, owner=target.person, **args)
 
 
-# The job that works out the first page of an operation. What it returns is JSON, which the page's choices read again.
+# The job that computes the first view of an operation's page. Its result is JSON, which the page's choices read.
 
 
 def read(context: JobContext, *, operation: str, options: dict[str, Any], **args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The page of every operation: choices, a job where the chain is long, and from there to the preview of the draft."""
+"""The page of an operation: its choices, a job if the chain is long, and the redirect to the preview of the draft."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _note(target: Target, made: Step) -> str:
 
 
 def _keep_recipe(choices: Choices) -> HttpResponse:
-    """The options, without those that mean places of this chain, become a recipe of the team."""
+    """Save the options as a recipe of the team, without options that name places in this chain."""
     answer = choices.answer()
     if answer is not None:
         return answer
@@ -108,7 +108,7 @@ def _take(choices: Choices) -> HttpResponse:
 
 
 def _job(choices: Choices) -> Job | None:
-    """Returns the job that the address names, else the one under way where somebody looks at the page of a long chain."""
+    """Return the job that the address names; for the page of a long chain, the running job."""
     asked = small_number(choices.request.GET.get("step", ""))
     looks = choices.request.method != "POST" and choices.is_long
     job = find(choices.target, choices.operation, asked) if asked or looks else None
@@ -118,7 +118,7 @@ def _job(choices: Choices) -> Job | None:
 
 
 def _of_job(choices: Choices, job: Job) -> HttpResponse:
-    """Show the progress of the job, then the draft that it made; the choices again if it made none."""
+    """Show the progress of the job, then the draft that it made. If it made none, show the choices again."""
     request, address = choices.request, f"{choices.address}&step={job.pk}"
     if request.method == "POST" and request.POST.get("act") == "stop":
         stop(job)
@@ -130,7 +130,7 @@ def _of_job(choices: Choices, job: Job) -> HttpResponse:
     if wants_fragment(request):
         if job.state != Job.State.DONE:
             return HttpResponse(status=204, headers={"HX-Redirect": address})
-        # the page of the draft takes the place of this one in the browser's history, so that Back leads to the choices
+        # the page of the draft replaces this page in the browser's history, so that Back leads to the choices
         answer = HttpResponse(status=204)
         return trigger_client_event(answer, "job:done", {"href": _to_result(choices, job)["Location"]})
     if job.state == Job.State.DONE:
@@ -144,6 +144,6 @@ def _of_job(choices: Choices, job: Job) -> HttpResponse:
 
 
 def _to_result(choices: Choices, job: Job) -> HttpResponse:
-    """Redirect to the draft that the job made; to the choices if that was saved or discarded."""
+    """Redirect to the draft that the job made, or to the choices if the draft was saved or discarded."""
     draft = Draft.objects.open().filter(pk=job.result["draft"]).first()
     return to_draft(draft) if draft is not None else see_other(choices.address)

@@ -27,7 +27,7 @@ class Preset(models.Model):
     operation = models.CharField(max_length=32)
     name = models.CharField(max_length=LONGEST_NAME)
     options = AsciiJSONField()
-    """Those that differ from the defaults."""
+    """The options that differ from their defaults."""
     changed_at = models.DateTimeField(auto_now=True)
 
     objects = PresetQuerySet.as_manager()
@@ -46,10 +46,8 @@ def presets_of(person: User, operation: str) -> models.QuerySet[Preset]:
 
 
 def saved_strategies(person: User) -> Iterator[tuple[str, str]]:
-    """The strategies of compaction as JSON, each with its name (settings.SAVED_STRATEGIES).
-
-    One that an older version wrote and this one cannot read is left out.
-    """
+    """Return the saved strategies of compaction as JSON, by name (settings.SAVED_STRATEGIES). Strategies of an earlier release that can no
+    longer be read are left out."""
     for preset in presets_of(person, Compact.name):
         try:
             compactor = CompactOptions.model_validate(preset.options).compactor
@@ -60,7 +58,7 @@ def saved_strategies(person: User) -> Iterator[tuple[str, str]]:
 
 
 def save_preset(person: User, operation: str, name: str, options: Options) -> Preset:
-    """One of the same name is replaced. Raises Refused without a name."""
+    """Save options under a name. Replaces options with the same name. Raises Refused if the name is empty."""
     name = storable(" ".join(name.split()))[:LONGEST_NAME]
     if not name:
         raise Refused("Enter a name for the strategy.")

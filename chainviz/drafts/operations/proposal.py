@@ -30,22 +30,22 @@ from chainviz.store.lineage import redacted_places
 from chainviz.store.transfer.document_context import place_of
 
 MOST_KEPT = 300
-"""Characters of an option that a step keeps: a long new text is in the chain already."""
+"""The most characters of an option that a step stores, because a long new text is already in the chain."""
 
 
 class NothingToDo(Refused):
-    """The operation can be run and changes nothing."""
+    """Raised if the operation changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     step: NewStep
     record: Mapping[str, Any] | None = None
-    """What the audit keeps of it; None where it keeps nothing."""
+    """The record for the audit log; None if there is none."""
 
 
 def proposal_of(target: Target, operation: Operation[Any], options: Options, outcome: Outcome) -> Proposal:
-    """Raises NothingToDo where the outcome changes nothing."""
+    """Return the proposal of an operation. Raises NothingToDo if it changes nothing."""
     if outcome.is_empty:
         raise NothingToDo(" ".join(outcome.warnings) or operation.nothing)
     said = replace(outcome, warnings=(*outcome.warnings, *_leaving(target, outcome)))
@@ -71,7 +71,7 @@ def _short(value: Any) -> Any:
 
 
 def _leaving(target: Target, outcome: Outcome) -> tuple[str, ...]:
-    """Warns where a chain of a larger file takes a format that cannot be part of that file."""
+    """Yield a warning if a chain of a larger file is converted to a format that cannot be part of that file."""
     format = get_format(outcome.target.name) if outcome.target else None
     place = place_of(target.stored.snapshot) if format and format.lines else None
     if format is None or place is None or not place.is_part:
@@ -82,7 +82,7 @@ def _leaving(target: Target, outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-# What an operation on a stored chain may use beside its options.
+# The context of an operation on a stored chain.
 
 
 def context_for(

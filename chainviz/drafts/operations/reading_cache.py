@@ -1,8 +1,7 @@
-"""Cache readings of a whole content between requests: a live preview needs them with every key, and a page that is
-opened again too.
+"""Cache readings of whole chains between requests, because a live preview needs them at every keystroke.
 
-The last few readings stay in the memory of the process. A purge makes another edition of a history, and its readings of
-earlier editions are dropped with the next request.
+The last few readings stay in the memory of the process. A purge increases the edition of a history, and the next request drops the
+readings of earlier editions.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, TypeVar
 from chainviz.store.content.chain import StoredChain
 
 MOST = 10
-"""Readings that are kept: those of two pages."""
+"""The number of cached readings, enough for two pages."""
 T = TypeVar("T")
 _kept: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
 
@@ -24,7 +23,7 @@ def cached(chain: StoredChain, name: Hashable, work: Callable[[], T]) -> T:
     history, edition = chain.snapshot.history_id, chain.snapshot.history.edition
     for key in [key for key in _kept if key[0] == history and key[1] != edition]:
         _kept.pop(key, None)
-    # a number is used again after a rollback, so the digest is part of the key
+    # the database may reuse a number after a rollback, so the digest is part of the key
     key = (history, edition, chain.snapshot.pk, bytes(chain.snapshot.digest), name)
     if key in _kept:
         _kept.move_to_end(key)

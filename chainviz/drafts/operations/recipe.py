@@ -1,4 +1,4 @@
-"""A recipe on one chain: each step that changes something becomes a step of the person's draft."""
+"""Run a recipe on one chain. Each of its steps that changes something becomes a step of the person's draft."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ FUNCTION = "run-recipe"
 def run_recipe(
     target: Target, recipe: Recipe, progress: Progress = ignore_progress, on_draft: Callable[[Draft], None] = lambda draft: None
 ) -> Target:
-    """Returns the draft with the new steps; the target itself where no step changes anything. `on_draft` is called in the
-    transaction of each step. Raises Refused, naming the step; then none of its steps stays in the draft."""
+    """Run a recipe. Return the draft with the new steps, or the target if no step changes anything. `on_draft` is called in the
+    transaction of each step. Raises Refused with the name of the step that failed; then the draft has none of the new steps."""
     sentence = read_only(target.stored.format)
     if sentence and recipe.steps[0].operation.name != "convert":
         raise Refused(sentence)
@@ -51,7 +51,7 @@ def run_recipe(
 
 
 def _take_back(made: Sequence[Target]) -> None:
-    """`made`: the target, then the draft after each step."""
+    """Remove the new steps from the draft. `made` is the target, followed by the draft after each step."""
     draft = made[-1].draft
     if made[0].draft is None and draft is not None:
         services.discard(draft)
@@ -66,7 +66,7 @@ def start(target: Target, recipe: KeptRecipe) -> Job:
 
 
 def job_of(target: Target, number: int) -> Job | None:
-    """The person's job of that number."""
+    """Return the person's job with this number."""
     jobs = Job.objects.about(target.chain).visible_to(target.person).filter(function=FUNCTION, pk=number)
     return jobs.first()
 

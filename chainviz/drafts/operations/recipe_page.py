@@ -1,4 +1,4 @@
-"""The page that runs a recipe on one chain: choose it, wait where the chain is long, and look at the draft."""
+"""The page that runs a recipe on one chain: choose a recipe, wait if the chain is long, and review the draft."""
 
 from __future__ import annotations
 

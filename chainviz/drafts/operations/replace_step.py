@@ -1,4 +1,4 @@
-"""Change a step of a draft: its choices are shown again, and a new preview replaces it. Later steps are repeated."""
+"""Change a step of a draft: show its choices again and replace it with a new preview. Later steps are repeated."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from chainviz.store.content.codec import unpack
 from chainviz.store.models import Step
 
 CHANGED_ELSEWHERE = {"edit", "summarize"}
-"""An edit is changed in its node; summaries are changed in their run."""
+"""Operations whose steps are changed on other pages: an edit in its node, summaries in their run."""
 
 SELECTING = ("kind", "since", *SELECTION)
-"""Words of an address that say on what the operation is to run."""
+"""Query parameters of an address that select the nodes for the operation."""
 
 
 def own_step(target: Target, operation: Operation[Any], position: int | None) -> Step | None:
-    """Returns the step at `position` where this operation made it."""
+    """Return the step at `position` if this operation made it."""
     if target.draft is None or position is None or operation.name in CHANGED_ELSEWHERE:
         return None
     steps = steps_of(target.draft)
@@ -35,7 +35,7 @@ def own_step(target: Target, operation: Operation[Any], position: int | None) ->
 
 
 def chosen_in(step: Step, operation: Operation[Any]) -> Options:
-    """Returns the options of a step; those that were not stored, such as the patterns of a mask, are the defaults."""
+    """Return the options of a step. Options that were not stored, such as the patterns of a mask, have their defaults."""
     kept = {name: value for name, value in unpack(step.snapshot.options).items() if name in operation.Options.model_fields}
     try:
         return operation.Options.model_validate(kept)
@@ -53,8 +53,9 @@ def change_address(draft: Draft, steps: Steps, position: int) -> str:
 
 
 def address_of(operation: Operation[Any], draft: Draft, asked: Mapping[str, str]) -> str:
-    """The page of the operation for a draft that was begun: for its only step, where that is one of this operation, so
-    that Back from a preview leads to the choices; else for the next step. `asked`: the query; what it selects is a next step."""
+    """Return the address of the operation's page for an existing draft. If the only step of the draft is of this operation, the page
+    changes that step, so that Back from a preview leads to the choices. Otherwise, or if the query `asked` selects nodes, it adds a
+    step."""
     steps = steps_of(draft)
     if kept := {name: asked[name] for name in SELECTING if name in asked}:
         query = urlencode({"draft": draft.pk, **kept}, errors="surrogatepass")

@@ -1,4 +1,4 @@
-"""Answers of the views of drafts: a redirect to the draft, or the form again with a sentence."""
+"""Responses of the views of drafts: a redirect to the draft, or the form with an error."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def to_draft(draft: Draft) -> HttpResponse:
 
 
 def moved_on(target: Target) -> str:
-    """Says why a form that was made for other content is not carried out."""
+    """Return the sentence that refuses a form that was made for other content."""
     what = "The draft" if target.draft else "The chain"
     return f"{what} changed after this form was opened, perhaps in another window. Check your choices against it."
 
 
 def begun_draft(target: Target) -> Draft | None:
-    """Returns the draft in which the person has begun to change this version: more changes go there."""
+    """Return the person's draft of this version, to which further changes are added; None if there is none."""
     if target.draft is not None:
         return None
     draft = services.open_draft(target.chain, target.person, target.version.number)
@@ -37,8 +37,8 @@ def begun_draft(target: Target) -> Draft | None:
 
 
 def read_only_page(request: HttpRequest, target: Target, operation: Operation[Any]) -> HttpResponse | None:
-    """Explain why nothing can be changed in the format of the chain, with a link to convert it; None if it can be. A
-    conversion is always possible."""
+    """Return the page that explains why a chain in a read-only format cannot be changed, with a link to convert it; None if it can be
+    changed. A conversion is always possible."""
     sentence = read_only(target.stored.format)
     if not sentence or operation.name == "convert":
         return None

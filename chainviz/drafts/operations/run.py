@@ -1,4 +1,4 @@
-"""Runs an operation on a target, and makes its proposal a step of the person's draft."""
+"""Run an operation on a target, and add its proposal to the person's draft."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def propose(
     progress: Progress = ignore_progress,
     texts: Mapping[str, str] | None = None,
 ) -> Proposal:
-    """Propose the change. `texts`: summaries that a model wrote before. Raises NothingToDo if nothing changes, Refused
-    if it cannot be done."""
+    """Return the proposal of an operation. `texts` are summaries that a model wrote before. Raises NothingToDo if nothing changes, or
+    Refused if the operation is not possible."""
     context = replace(context_for(target.stored, progress, lists_of(target.chain.team_id)), summaries=texts)
     outcome = execute(operation.name, options, target.stored, context)
     return proposal_of(target, operation, options, outcome)
@@ -41,7 +41,7 @@ def propose(
 def changing(
     target: Target, operation: Operation[Any], options: Options, texts: Mapping[str, str] | None = None
 ) -> Iterator[Draft]:
-    """Yields the draft with its new step, in the transaction that adds it. The work is done before anything is locked."""
+    """Yield the draft with its new step, inside the transaction that adds it. The operation runs before anything is locked."""
     proposal = propose(target, operation, options, texts=texts)
     with services.add_step(target, proposal) as draft:
         yield draft
@@ -54,15 +54,15 @@ def change(
         return draft
 
 
-# One job for every operation on a long chain: it runs the operation and makes what that proposes a step of a draft.
+# The job that runs any operation on a long chain and adds its proposal to a draft.
 
 
 FUNCTION = "run-operation"
 MESSAGES_AT_ONCE = 20_000
 BYTES_AT_ONCE = 20_000_000
-"""What is read while a page is made takes about a second; more is a job."""
+"""The largest chain, in messages and bytes, for which an operation runs without a job. Reading it takes about a second."""
 WRITING = 0.7
-"""How far a job is when its proposal is worked out."""
+"""The progress of a job when its proposal is computed."""
 
 
 def is_long(chain: StoredChain) -> bool:
@@ -76,7 +76,7 @@ def start(target: Target, operation: Operation[Any], options: Options) -> Job:
 
 
 def find(target: Target, operation: Operation[Any], number: int | None = None) -> Job | None:
-    """Returns the person's job of that number, else the one that is under way for exactly this content."""
+    """Return the person's job with this number or, without a number, the running job for this content."""
     jobs = Job.objects.about(target.chain).visible_to(target.person).filter(function=FUNCTION)
     jobs = jobs.unfinished() if number is None else jobs.filter(pk=number)
     for job in jobs:
@@ -86,7 +86,7 @@ def find(target: Target, operation: Operation[Any], number: int | None = None) -
 
 
 def stop(job: Job) -> None:
-    """A job that still waited keeps no patterns of one's own; one that runs drops them when it ends."""
+    """Cancel a job. A waiting job loses the person's own patterns immediately; a running one drops them when it ends."""
     lease.cancel(job)
     job.refresh_from_db()
     operation = operation_named(job.args["operation"])
@@ -107,13 +107,13 @@ def run_operation(context: JobContext, **args: Any) -> dict[str, Any]:
     except Exception:
         _drop_secrets(job, options)
         raise
-    # after SystemExit, a worker that was stopped, the next attempt needs them
+    # after SystemExit, when a worker was stopped, the next attempt needs the patterns
     _drop_secrets(job, options)
     return result
 
 
 def _drop_secrets(job: Job, options: Options) -> None:
-    """Takes patterns of one's own out of the arguments, unless the job waits for another attempt or is in other hands."""
+    """Remove the person's own patterns from the arguments, unless the job waits for another attempt or another worker has it."""
     kept = options.without_secrets()
     if kept != options:
         over = Job.objects.filter(pk=job.pk, attempts=job.attempts).exclude(state=Job.State.QUEUED)
@@ -124,7 +124,7 @@ def _take(context: JobContext, target: Target, proposal: Proposal) -> dict[str, 
     context.report(WRITING, f"Writing {len(proposal.step.changes):,} changes")
     with add_step(target, proposal) as draft:
         result = {"draft": draft.pk}
-        # part of the transaction: a worker that takes this job over would make the step a second time
+        # in the same transaction, so that a worker that takes over this job does not make the step again
         if context.is_cancelled() or not lease.finish(context.job, Job.State.DONE, result=result):
             raise Cancelled
     return result

@@ -1,4 +1,4 @@
-"""The nodes that a draft and a newer version both changed, as cards: what each side did, and what can be chosen."""
+"""Cards for the nodes that a draft and a newer version both changed: the change of each side, and the choices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from chainviz.store.transfer.document_context import context_of
 from chainviz.web.formatting.numbers import byte_text
 
 ROOM = 700
-"""Elements of the cards of one page."""
+"""The most HTML elements of all cards on one page."""
 OF_A_SIDE = 200
 MOST_LINES = 40
 
@@ -37,21 +37,21 @@ class ChoiceField:
     hint: str
     is_chosen: bool
     html: SafeString
-    """What this side changed; empty for both."""
+    """The change of this side; empty for both."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictCard:
     number: int
-    """From 1, counted over all of them."""
+    """The number of the card among all cards, from 1."""
     name: str
-    """Of its fields."""
+    """The name of its form fields."""
     title: str
     choices: tuple[ChoiceField, ...]
     is_missing: bool
-    """No choice was sent for it."""
+    """The form contained no choice for it."""
     keeps_other_parts: bool
-    """Both sides also changed parts of their own, which merge whatever is chosen."""
+    """Each side also changed other parts, which are merged with any choice."""
 
     @property
     def sides(self) -> tuple[ChoiceField, ...]:
@@ -64,7 +64,7 @@ class ConflictCard:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both comparisons with the base; None where a side moved to another format, and nothing is compared."""
+    """The comparison of each side with the base; None if a side was converted to another format, because then nothing is compared."""
 
     merge: SnapshotMerge
     mine: Compared | None
@@ -72,11 +72,11 @@ class Sides:
     head_number: int
     choices: Mapping[str, Choice]
     asks: bool
-    """The form was sent with choices missing."""
+    """The submitted form had missing choices."""
 
 
 def cards(sides: Sides, first: int) -> Iterator[ConflictCard]:
-    """Yields cards from number `first` on, as many as fit on a page."""
+    """Yield the cards of a page, from number `first` on."""
     room = ROOM
     for number, conflict in enumerate(sides.merge.conflicts[first - 1 :], first):
         made = {side: list(_changes(sides, side, number, conflict)) for side in ("mine", "theirs")}
@@ -139,7 +139,7 @@ def _touches(side: core.Side, start: int, stop: int) -> bool:
 
 
 def _short(group: Group) -> Group:
-    """The first rows of a change; all of it is behind its number."""
+    """Return the first rows of a change. Its own page shows all rows."""
     elements = 0
     rows: list[Row] = []
     for row in group.rows:
@@ -155,7 +155,7 @@ def _whole_text(side: Snapshot) -> str:
 
 
 def _around(base: Snapshot, side: Snapshot) -> tuple[Row, ...]:
-    """What a side changed beside the messages: the first lines."""
+    """Return the first lines of a side's change around the messages."""
     before, after = ("\n".join(context_of(each).texts()) for each in (base, side))
     found = [row for row in compare_texts(before, after, json=True).rows() if isinstance(row, DiffRow)]
     lines: tuple[Row, ...] = tuple(in_lines(found[:MOST_LINES]))
@@ -163,14 +163,14 @@ def _around(base: Snapshot, side: Snapshot) -> tuple[Row, ...]:
     return (*lines, Sentence("info", f"and {count_text(more, 'line')} more")) if more > 0 else lines
 
 
-# What the form of a conflict says: the side chosen for each node, also for those that its page does not show.
+# The choices in the form of a conflict, including those for nodes on other pages.
 
 
 FIELD = "choose-"
 
 
 def choices_in(form: QueryDict) -> dict[str, Choice]:
-    """Returns the choices by the keys of their conflicts; the hidden ones first, then those of the fields of the page."""
+    """Return the choices by the key of their conflict: those in the hidden field, then those of the fields on the page."""
     hidden = (each.partition(":")[::2] for each in form.get("chosen", "").split())
     shown = ((name.removeprefix(FIELD), value) for name, value in form.items() if name.startswith(FIELD))
     known = {each: each for each in CHOICES}

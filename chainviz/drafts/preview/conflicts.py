@@ -1,4 +1,4 @@
-"""The page of a draft whose base is no longer the newest version: what merges automatically, and the nodes to choose in."""
+"""The page of a draft whose base is no longer the newest version: changes that merge automatically, and nodes that need a choice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from chainviz.store.models import Version
 from chainviz.web.http import see_other, small_number
 
 ROOM = 320
-"""Elements of each side where nothing is to be chosen; all of it is a link away."""
+"""The most HTML elements shown for each side if there is nothing to choose. A link leads to the whole comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Sent:
     """The first card to show."""
     sentence: str = ""
     asks: bool = False
-    """Choices are missing: the first missing one is shown."""
+    """Choices are missing, so the page shows the first missing one."""
     everywhere: Choice | None = None
-    """Chosen for all nodes at once."""
+    """A choice for all nodes at once."""
 
 
 NOTHING_SENT = Sent({})
@@ -84,13 +84,13 @@ class ConflictPage:
     words: str
     cards: tuple[ConflictCard, ...]
     total: int
-    """Cards on all pages."""
+    """The number of cards on all pages."""
     hidden: str
     previous: int
-    """The first card of the page before; 0 for none."""
+    """The first card of the previous page; 0 if there is none."""
     next: int
     sides: tuple[OneSide, ...]
-    """Empty where there is something to choose."""
+    """Summaries of both sides; empty if there is something to choose."""
     theirs_href: str
     seen: str
     note: str
@@ -98,7 +98,7 @@ class ConflictPage:
 
 
 def seen_by(draft: Draft) -> str:
-    """Names what the page was made for: the newest version and the content of the draft."""
+    """Identifies the content of the page: the newest version and the content of the draft."""
     return f"{draft.chain.version}-{bytes(snapshot_of(draft).digest).hex()[:16]}"
 
 
@@ -150,7 +150,7 @@ def _theirs(draft: Draft, base: Version, head: Version) -> Compared:
 
 def _sides(draft: Draft, head: Version, compared: tuple[Compared | None, Compared | None]) -> list[OneSide]:
     mine, theirs = compared
-    assert mine is not None and theirs is not None, "a side that moved to another format is something to choose"
+    assert mine is not None and theirs is not None, "a side in another format needs a choice"
     note = f" · “{head.note}”" if head.note else ""
     return [
         OneSide(
@@ -181,14 +181,14 @@ def _words(merge: SnapshotMerge, head: int) -> str:
     return f"{what}{others} You see the result before it is saved."
 
 
-# Somebody was faster: what both changed side by side, and the ways to go on. Nothing is overwritten.
+# The views after somebody else saved first: both changes side by side, and the ways to continue. Nothing is overwritten.
 
 
 @requires("draft")
 @require_http_methods(["GET", "HEAD", "POST"])
 @not_recorded
 def conflict(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
-    """A form that is sent here turns the page, or chooses one side for all nodes; nothing is stored."""
+    """Show the page of conflicts. A submitted form turns the page, or chooses one side for all nodes. Nothing is stored."""
     draft = open_draft_for(request, chain_id, draft_id)
     if draft.chain.version == draft.base:
         return redirect("drafts:draft", chain_id, draft.pk)
@@ -227,7 +227,7 @@ def rebase(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
 
 
 def _ask_again(request: HttpRequest, draft: Draft, choices: Mapping[str, Choice]) -> HttpResponse:
-    """What was chosen stays chosen where neither side changed since."""
+    """Show the page again after a side changed. Choices for unchanged conflicts stay."""
     draft.chain.refresh_from_db()
     if request.POST.get("seen", "") in ("", seen_by(draft)):
         return _page(request, draft, Sent(choices, sentence="Choose a side for every node first.", asks=True), status=422)
@@ -250,7 +250,7 @@ def branch(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
     return see_other("chains:chain", chain.pk)
 
 
-# Saving a draft as the next version. Where somebody was faster, the answer is the conflict page (409).
+# Saving a draft as the next version. If somebody else saved first, the answer is the page of conflicts (409).
 
 
 @requires("save")
@@ -276,7 +276,7 @@ def save(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
 
 
 def _place(request: HttpRequest) -> Path | None:
-    """The node at which the reader is in the explorer; the version has it, as it has what the draft has."""
+    """Return the node that the reader sees in the explorer. The new version contains it, because it has the content of the draft."""
     try:
         return parse_path(request.POST.get("at", ""))
     except PathError:
@@ -285,13 +285,13 @@ def _place(request: HttpRequest) -> Path | None:
 
 def _saved(request: HttpRequest, chain_id: int, version: Version) -> str:
     """Describe the saved version. If the draft masked something, link to the purge of earlier versions."""
-    said = f"Saved as version {version.number}."
+    sentence = f"Saved as version {version.number}."
     if not member_of(request).may("purge") or all(step.operation != MASK.name for step in steps_of(version)):
-        return said
+        return sentence
     address = f"{reverse('purge', args=[chain_id])}?masked={version.number}"
-    return format_html('{} Earlier versions still contain the masked values. <a href="{}">Purge them</a>', said, address)
+    return format_html('{} Earlier versions still contain the masked values. <a href="{}">Purge them</a>', sentence, address)
 
 
 def _is_sent_again(request: HttpRequest, draft: Draft) -> bool:
-    """Whether the draft is saved with the note of this form: the form was sent twice, or from another window."""
+    """Return True if the draft was already saved with the note of this form, because the form was sent twice or from another window."""
     return draft.saved_as is not None and request.POST.get("note", "").strip() in ("", draft.stored.note)

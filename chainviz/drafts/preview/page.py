@@ -1,4 +1,4 @@
-"""The page of a draft: its steps, what they change, and what the change does to sizes, problems and verdicts."""
+"""The page of a draft: its steps, their changes, and the effect on sizes, problems and verdicts."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from chainviz.store.models import Outline, Snapshot
 from chainviz.store.outline.build import outline_of
 from chainviz.store.query.windows import row_problems
 
-# What a draft does to the problems of a chain and to the verdicts of the providers: before and after, side by side.
+# The effect of a draft on the problems of a chain and on the verdicts of providers.
 
 
 MOST_CHANGES = 60
-"""Changes whose nodes are looked at for problems that came or went."""
+"""The most changes whose nodes are compared for added and cleared problems."""
 MOST_SHOWN = 12
 MOST_ROWS = 200
 
@@ -68,7 +68,8 @@ class VerdictRow:
 
 
 def problems_of(before: Outline, after: Outline, compared: Compared | None, href: str) -> Problems:
-    """Counts problems of the whole chain. Rows are made where both contents were compared; `href` leads to all of them."""
+    """Return the problems before and after a draft. Counts are of the whole chain; there are rows only if both contents were compared, and
+    `href` leads to all problems."""
     rows = list(_rows(compared)) if compared else []
     old, new = (each.errors + each.warnings for each in (before, after))
     return Problems(old, new, tuple(rows[:MOST_SHOWN]), max(0, len(rows) - MOST_SHOWN), href)
@@ -169,19 +170,19 @@ class DraftPage:
     head_number: int
     measures: tuple[Measure, ...]
     diff: DiffView | None
-    """None where the changes are shown in groups."""
+    """The comparison; None if the changes are shown in groups."""
     groups: tuple[ChangeGroup, ...]
     nodes: str
-    """How many the steps changed, as the strip in the explorer says it."""
+    """The number of nodes that the steps changed, in words."""
     steps: tuple[StepRow, ...]
     can_undo: bool
     can_redo: bool
     problems: Problems
     verdicts: tuple[VerdictRow, ...]
     signed: Path | None
-    """The first message behind a change with reasoning that its provider signed."""
+    """The first message with signed reasoning after a change."""
     seen: str
-    """Names the content, as Target.seen does."""
+    """Identifies the content, like Target.seen."""
     menu: tuple[MenuEntry, ...]
     note: str
     keep_key: str
@@ -244,8 +245,8 @@ def _heading(nodes: int, compared: Compared) -> str:
 
 
 def signed_behind(before: Snapshot, after: Snapshot) -> Path | None:
-    """Return the path of the first signed reasoning after the first change, which providers may refuse, since they bind
-    it to what was before; else None."""
+    """Return the path of the first signed reasoning after the first change; None if there is none. Providers may refuse it, because
+    they bind it to the messages before it."""
     if before.format != after.format:
         return None
     chain = StoredChain(after)
@@ -254,7 +255,7 @@ def signed_behind(before: Snapshot, after: Snapshot) -> Path | None:
 
 
 def menu_of(draft: Draft, cursor: int) -> tuple[MenuEntry, ...]:
-    """Every operation of the registry; edits begin at a node, in the explorer."""
+    """Return the menu with every operation of the registry. The entry for edits leads to the explorer, where a person chooses a node."""
     entries = []
     for operation in OPERATIONS:
         if operation.name == "edit":

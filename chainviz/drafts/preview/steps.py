@@ -1,5 +1,5 @@
-"""The steps of a draft as its page shows them, and the changes of long steps in groups. Both are read from the steps'
-reports: nothing is compared for them."""
+"""The steps of a draft for its page, and the changes of long steps in groups. Both are read from the reports of the steps, without a
+comparison."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_ONE_BY_ONE = 200
 ADDING = ("insert", "append", "append_human", "add_event")
 """Edits that add a message."""
 SHORT = 4_000
-"""Bytes of a packed report that is read again for each page."""
+"""The largest packed report, in bytes, that is read for each page instead of being cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class StepRow:
     badge: Badge
     is_undone: bool
     change_href: str
-    """The choices that made it; empty where they cannot be changed."""
+    """The address of the step's choices; "" if they cannot be changed."""
     warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeGroup:
-    """Changes of one step that are alike."""
+    """Similar changes of one step."""
 
     badge: Badge
     text: str
@@ -53,21 +53,21 @@ class ChangeGroup:
 
 @dataclass(frozen=True, slots=True)
 class StepReading:
-    """What the pages of a draft say of one step."""
+    """The facts of one step on the pages of a draft."""
 
     name: str
     detail: str
     warnings: tuple[str, ...]
     changes: int
-    """Rows of its report; several may be in one node."""
+    """The number of rows in its report. Several rows may concern one node."""
     nodes: frozenset[Path]
     others: int
-    """Nodes that no row names: those behind the first of a removed stretch, and messages that an edit added."""
+    """The number of nodes without a row: those after the first of a removed range, and messages that an edit added."""
     groups: tuple[ChangeGroup, ...]
 
 
 def read_step(step: Snapshot) -> StepReading:
-    """Read a step for a page of the draft. Long reports are cached, since every page reads them."""
+    """Read a step for a page of the draft. Long reports are cached, because every page reads them."""
     if len(step.report) <= SHORT:
         return _reading(step)
     return cached(StoredChain(step), "report", lambda: _reading(step))
@@ -86,7 +86,7 @@ def _reading(step: Snapshot) -> StepReading:
 
 
 def _removed_behind(step: Snapshot, row: ReportRow) -> int:
-    """Count the nodes that were removed behind the first of a range. A rewritten one is shown as a single change."""
+    """Return the number of nodes after the first in a removed range. A rewritten range counts as a single change."""
     assert step.parent is not None
     outline = StoredChain(step.parent).outline
     first, last = (outline.row_of_message(outline.span(parse_path(str(row[name]))).start) for name in ("path", "until"))
@@ -94,7 +94,7 @@ def _removed_behind(step: Snapshot, row: ReportRow) -> int:
 
 
 def changed_nodes(steps: Iterable[Snapshot]) -> int:
-    """A node that several steps changed, or that was changed in several places, counts once."""
+    """Return the number of changed nodes. A node with several changes counts once."""
     readings = [read_step(each) for each in steps]
     return len(frozenset[Path]().union(*(each.nodes for each in readings))) + sum(each.others for each in readings)
 

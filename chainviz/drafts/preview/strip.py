@@ -1,4 +1,4 @@
-"""The draft below the chain in the explorer: its steps, how much they change, and the buttons that end it."""
+"""The strip of a draft below the chain in the explorer: its steps, the size of the change, and the buttons to save or discard it."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from chainviz.web.formatting.numbers import byte_text
 class Strip:
     draft: Draft
     base_url: str
-    """Of the explorer of the draft."""
+    """The address of the draft in the explorer."""
     rows: tuple[StepRow, ...]
     steps_text: str
     nodes: str
-    """How many its steps changed."""
+    """The number of nodes that its steps changed, in words."""
     sizes: str
     problems: str
     can_undo: bool
     can_redo: bool
     next_number: int
     newer: int
-    """The newest version, where it is not the one that the draft changes; else 0."""
+    """The number of the newest version; 0 if it is the base of the draft."""
     note: str
     said: str = ""
-    """What was just done."""
+    """A sentence about the last action."""
     path: str = ""
-    """The node it was done to."""
+    """The node of the last action."""
 
 
 def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
@@ -80,7 +80,7 @@ def strip_answer(request: HttpRequest, draft: Draft, said: str, path: str) -> Ht
 
 
 def step_answer(request: HttpRequest, draft: Draft, word: str, step: Step | None) -> HttpResponse:
-    """`step`: the one that was undone or redone."""
+    """Return a sentence about an undo or redo. `step` is the step that was undone or redone."""
     if step is None:
         return strip_answer(request, draft, f"Nothing to {word}.", "")
     name, _ = describe_step(step.snapshot)

@@ -1,7 +1,6 @@
-"""The simulation page: replays every turn of a chain, with strategies after each, and shows the sizes of requests and
-what is lost.
+"""The simulation page: replays every turn of a chain, with strategies after each turn, and shows the sizes of requests and the lost
+messages.
 
-In reading order: run (the simulation as values that are JSON), run_job (that of a long chain), chart (its drawing),
-lanes (rows of cells
-below it), page.
+In reading order: `run` (the simulation as JSON, and its job for a long chain), `chart` (the drawing, and the rows of cells below it),
+`page`.
 """

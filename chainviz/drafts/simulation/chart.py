@@ -12,20 +12,20 @@ from chainviz.core.usage.estimate import BYTES_PER_TOKEN
 from chainviz.drafts.simulation.run import PLAIN, REDACT, SUMMARIZE, LineRan, SimulationRan, Unit
 
 MOST = 120
-"""Points of a line; more turns are drawn in buckets, each with its largest request."""
+"""The most points of a line. More turns are drawn in buckets, each with its largest request."""
 WIDTH, HEIGHT = 1000, 320
 LEFT, RIGHT, TOP, BOTTOM = 110, 150, 14, 34
 STEPS = 5
-"""Lines of the grid, at most."""
+"""The most lines of the grid."""
 NUMBERED = 16
-"""Turns that are numbered, at most."""
+"""The most numbered turns."""
 APART = 14
-"""Units between two names at the ends of lines."""
+"""The distance between two names at the ends of lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """Turns `start:stop`, from 0."""
+    """The turns `start:stop`, counted from 0."""
 
     start: int
     stop: int
@@ -44,7 +44,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A firing."""
+    """The mark of a compaction."""
 
     x: float
     y: float
@@ -58,9 +58,9 @@ class Drawn:
     points: str
     marks: tuple[Mark, ...]
     too_large: tuple[Mark, ...]
-    """Requests over the context window, of the line without compaction."""
+    """Marks for requests larger than the context window, on the line without compaction."""
     end: float
-    """Where its name is drawn."""
+    """The height at which its name is drawn."""
     last: str
 
 
@@ -80,7 +80,7 @@ class Chart:
     ran: SimulationRan
     unit: Unit
     window: int
-    """Tokens of the context window; 0 draws none. Messages have none."""
+    """The context window in tokens; 0 draws none. It is not drawn for the unit messages."""
     turn: int
     """The chosen turn, from 0."""
 
@@ -100,7 +100,7 @@ class Chart:
         return tuple(Bucket(start, min(start + each, turns)) for start in range(0, turns, each))
 
     def value(self, line: LineRan, bucket: Bucket) -> int:
-        """The largest request of a bucket, in the unit."""
+        """Return the size of the largest request in a bucket, in the unit of the chart."""
         return max(self.values[line.key][bucket.start : bucket.stop])
 
     @property
@@ -110,7 +110,7 @@ class Chart:
 
     @cached_property
     def removed(self) -> dict[str, list[int]]:
-        """The messages that each line, by its key, removed after the turns of each bucket."""
+        """The number of messages that each line, by its key, removed after the turns of each bucket."""
         found = {line.key: [0] * len(self.buckets) for line in self.ran.lines}
         for line in self.ran.lines:
             for turn, removed in zip(line.fired, line.removed, strict=True):
@@ -196,7 +196,7 @@ class Chart:
 
 
 def _round_step(rough: float) -> int:
-    """1, 2 or 5 times a power of ten, at least as large."""
+    """Return the smallest number that is 1, 2 or 5 times a power of ten and at least as large."""
     power = 1
     while power * 10 <= rough:
         power *= 10
@@ -221,12 +221,12 @@ def _apart(ends: Sequence[float]) -> list[float]:
     return [round(placed[place] - over, 1) for place in range(len(ends))]
 
 
-# Rows of cells below the chart, one cell a bucket of turns: after which turns a strategy fired, and what the request
-# of the chosen turn still holds of the turns before.
+# Rows of cells below the chart, with one cell for each bucket: the turns after which a strategy compacted, and the earlier turns that the
+# request of the chosen turn still contains.
 
 
 LANE_HEIGHT, LANE_APART = 18, 24
-"""Units of a cell, and from one row to the next."""
+"""The height of a cell, and the distance between rows."""
 GAP = 2
 FADED = {SUMMARIZE: ("summarized", "as a summary"), REDACT: ("redacted", "without tool results")}
 GONE = ("removed", "removed")

@@ -1,4 +1,4 @@
-"""Import a state: a document is checked and becomes the next version of the chain, or a chain of its own."""
+"""Import a state: check a document, and add it as the next version of the chain or as a new chain."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from chainviz.web.http import see_other, small_number
 class ImportPage:
     target: Target
     arrival: Arrival | None
-    """A file that was refused and waits."""
+    """A refused file, which waits for a decision."""
     readable: int = 0
-    """Messages of it that can be read."""
+    """The number of its readable messages."""
     error: str = ""
     text: str = ""
-    """Pasted, and refused."""
+    """Pasted text that was refused."""
     as_chain: bool = False
 
     @property
@@ -86,7 +86,7 @@ def state_import(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 
 def _import(request: HttpRequest, target: Target, waiting: Arrival | None) -> HttpResponse:
-    """Raises Refused where nothing can be imported."""
+    """Import the uploaded files or the pasted text. Raises Refused if that is not possible."""
     if request.POST.get("seen") != target.seen:
         raise Refused(moved_on(target))
     upload, *more = _uploads(request, waiting)
@@ -134,7 +134,7 @@ def _uploads(request: HttpRequest, waiting: Arrival | None) -> list[UploadedFile
 
 
 def _waits(arrival: Arrival) -> bool:
-    """Whether its bytes are there and few enough to be compared."""
+    """Return True if the file is still stored and small enough to be compared."""
     return staging.is_there(arrival.waiting) and arrival.size <= MOST_BYTES
 
 
@@ -149,15 +149,15 @@ def _answer(request: HttpRequest, target: Target, waiting: Arrival | None, error
     return render(request, "drafts/state/import.html", {"page": page}, status=422 if error else 200)
 
 
-# A state document as the next version of a chain: a step of the person's draft.
+# The import of a state document as a step of the person's draft.
 
 
 TOO_LARGE = "A chain or a state of more than 32 MB cannot be compared here. Import the state as a new chain."
 
 
 def import_proposal(part: StatePart, provider: str, file: StateFile, *, salvaged: bool) -> Proposal:
-    """Raises StateRefused where the document has a problem, unless `salvaged` takes its readable messages; Refused where
-    nothing changes, or where it is too large."""
+    """Add the document to the person's draft as a step. Raises StateRefused if it has a problem, unless `salvaged` takes its readable
+    messages; Refused if nothing changes or the document is too large."""
     if max(len(file.content), part.chain.snapshot.stored) > MOST_BYTES:
         raise Refused(TOO_LARGE)
     if not salvaged:

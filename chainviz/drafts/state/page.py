@@ -1,4 +1,4 @@
-"""The State page: two columns for the next call; a form changes the call, appends to the chain, or downloads the state."""
+"""The State page: two columns for the next call, and a form that changes the call, appends to the chain, or downloads the state."""
 
 from __future__ import annotations
 
@@ -48,25 +48,25 @@ from chainviz.web.http import page_or_fragment, small_number
 
 EDIT = Edit()
 FIXES = {"drop_systems": "drop-message", "note_systems": "note-system"}
-"""What becomes of stored system messages that are refused: a button, and the choice of a repair."""
+"""The button for each fix of refused system messages, and the fix."""
 
 
 @dataclass(frozen=True)
 class StatePage:
-    """What the template shows; it computes nothing."""
+    """The values of the page. The template computes nothing."""
 
     target: Target
     part: StatePart
     call: NextCall
     entered: WhatIf
     start: int | None
-    """Of the window of all rows; None shows the notable ones."""
+    """The first row of the window of all rows; None to show only notable rows."""
     column: str = "stored"
-    """The one that a narrow screen shows: stored or sent."""
+    """The column that a narrow screen shows: stored or sent."""
     error: str = ""
     append_text: str = ""
     anyway_address: str = ""
-    """Downloads a new state although the chain's document is not understood; "" where that was not refused."""
+    """The address that downloads a new state although the chain's document is not understood; "" if the download was not refused."""
 
     @property
     def chain(self) -> Any:
@@ -174,7 +174,7 @@ def state(request: HttpRequest, chain_id: int) -> HttpResponse:
 @requires("draft")
 @require_POST
 def step(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """A step of the person's draft: something is appended without a call, or the stored system messages go."""
+    """Append a message without a call, or fix the stored system messages, as a step of the person's draft."""
     target = target_of(request, chain_id)
     try:
         if request.POST.get("seen") != target.seen:
@@ -192,7 +192,7 @@ def _fix_of(act: str, target: Target) -> RepairOptions:
 
 
 def _appended(request: HttpRequest) -> EditOptions:
-    """The model has not seen it (seed 3, Processed Length Field)."""
+    """Append a message at the end of the chain. The model has not seen it."""
     text = request.POST.get("append_text", "").replace("\r\n", "\n")
     if not text.strip():
         raise Refused("Enter the text to append.")
@@ -217,7 +217,7 @@ def _page(request: HttpRequest, target: Target, error: str = "", anyway_address:
 
 
 def _start(given: Mapping[str, Any], part: StatePart) -> int | None:
-    """Return the start of the window: the place that a button or a link names, else the form's."""
+    """Return the start of the window from a button or link, or from the form."""
     if given.get("rows") == "notable":
         return None
     place = small_number(given.get("from") or given.get("at", ""))
@@ -227,7 +227,7 @@ def _start(given: Mapping[str, Any], part: StatePart) -> int | None:
 @requires("export")
 @require_safe
 def document(request: HttpRequest, chain_id: int) -> HttpResponseBase:
-    """The state document, to download."""
+    """Download the state document."""
     target = target_of(request, chain_id)
     part = StatePart.of(target.stored)
     processed = small_number(request.GET.get("processed_length", ""))
@@ -248,19 +248,18 @@ def _file_name(target: Target) -> str:
     return f"{name} state.json"
 
 
-# The download of a chain as a state document, and what an imported one said of itself.
+# The download of a chain as a state document, and the recorded values of an imported one.
 
 
 MOST_MEASURED = 5_000
-"""Messages whose lengths are summed for the page."""
+"""The longest chain, in messages, whose document is measured for the page."""
 
 
 def document_of(part: StatePart, provider: str, processed: int | None, *, anyway: bool = False) -> Iterator[bytes]:
-    """Yield the state document. `processed` counts stored messages of the chain; None: the value of the document, else
-    up to the last AI message.
-    `anyway` writes a new state even if the document is not understood.
-    Raises Refused, before anything is yielded, if the chain is written for another provider or its document is not
-    understood.
+    """Yield the state document. `processed` counts stored messages of the chain; None takes the value of the chain's document, or counts up
+    to the last AI message. `anyway` writes a new state even if the chain's document is not understood.
+
+    Raises Refused, before anything is yielded, if the chain is written for another provider or its document is not understood.
     """
     dialect = exported_in(part.chain.format, provider)
     if not anyway:
@@ -272,7 +271,7 @@ def document_of(part: StatePart, provider: str, processed: int | None, *, anyway
 
 
 def document_size(part: StatePart, provider: str, processed: int) -> int | None:
-    """Bytes of that document; None for a chain that is too long to measure while a person waits."""
+    """Return the size of the state document in bytes; None for a chain that is too long to measure for a page."""
     if len(part) > MOST_MEASURED:
         return None
     size = sum(map(len, state_document(_state(part, provider, processed), ())))

@@ -1,4 +1,4 @@
-"""The rows of the State page: each message once as it would be stored and once as it would be sent."""
+"""The rows of the State page, which show each message in two columns: stored, and sent in the next call."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from chainviz.web.formatting.numbers import byte_text
 WINDOW = 60
 """Rows of one window."""
 SYSTEMS = 20
-"""Sections with a stored system message that the notable rows show, from the end."""
+"""The most sections with a stored system message among the notable rows, counted from the end."""
 SEVERAL = 4
-"""Header messages of a section that are looked at for its title."""
+"""The number of header messages that are searched for the title of a section."""
 FOLDED = 3
-"""Fewer messages than this are shown instead of folded."""
+"""The fewest messages that are folded into one row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,15 @@ class StateRow:
     """One row of the page; `kind` decides which of the other fields are set."""
 
     kind: str
-    """message, lead, next, section, fold or divider."""
+    """One of message, lead, next, section, fold and divider."""
     words: MessageWords | None = None
     size: int = 0
     number: int = 0
-    """Place among the stored messages, from 1."""
+    """The number among the stored messages, from 1."""
     section: int = 0
     title: str = ""
     place: int = 0
-    """Of a fold: where its messages begin."""
+    """The first message of a fold."""
     is_system: bool = False
     is_appended: bool = False
 
@@ -66,7 +66,8 @@ def window_rows(part: StatePart, call: NextCall, start: int, stop: int) -> list[
 
 
 def notable_rows(part: StatePart, call: NextCall) -> list[StateRow]:
-    """Return sections with a stored system message, the messages around the divider, and appended ones; the rest is folded."""
+    """Return the notable rows: sections with a stored system message, the messages around the divider, and appended ones. All other
+    messages are folded."""
     rows: list[StateRow] = []
     done = 0
     for start, stop in _joined(_notable(part, call)):
@@ -84,7 +85,7 @@ def notable_rows(part: StatePart, call: NextCall) -> list[StateRow]:
 
 
 def _notable(part: StatePart, call: NextCall) -> Iterator[tuple[int, int]]:
-    """Stretches of stored messages, in no order."""
+    """Yield the ranges of stored messages to show, in no order."""
     if len(part) <= WINDOW // 4:
         yield 0, len(part)
         return

@@ -1,4 +1,4 @@
-"""The next call as a person imagines it: leading system messages, the next user message, the context window. Kept in the form."""
+"""The next call that a person enters: leading system messages, the next user message and the context window. The form keeps the values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chainviz.web.http import small_number
 WINDOWS = (8_192, 32_768, 128_000, 200_000, 1_000_000)
 """Tokens of usual context windows."""
 USUAL = 128_000
-"""The window that a form begins with if that of the recorded model is not known."""
+"""The context window of a new form if that of the recorded model is not known."""
 MOST_LEADING = 50
 _LEAD, _ACT = "lead-", "act"
 
@@ -26,9 +26,9 @@ class WhatIf:
     leading: tuple[str, ...]
     user: str = ""
     window: int = USUAL
-    """Tokens; 0 compares with none."""
+    """The context window in tokens; 0 for no comparison."""
     processed: int | None = None
-    """Stored messages the model has seen; None: up to the last answer."""
+    """The number of stored messages that the model has seen; None counts up to the last answer."""
 
     @property
     def leading_messages(self) -> tuple[Message, ...]:
@@ -40,17 +40,17 @@ class WhatIf:
 
 
 def of_chain(leading: Sequence[Message], processed: int | None, recorded: ContextWindow | None) -> WhatIf:
-    """The call that is most likely: with the leading system messages of the chain, and the window of its model."""
+    """Return the most likely call, with the leading system messages of the chain and the context window of its model."""
     return WhatIf(tuple(text_of(message) for message in leading), window=first_window(recorded), processed=processed)
 
 
 def first_window(recorded: ContextWindow | None) -> int:
-    """Returns the tokens of the window that a form begins with."""
+    """Return the context window of a new form, in tokens."""
     return recorded.tokens if recorded else USUAL
 
 
 def window_choices(recorded: ContextWindow | None, chosen: int) -> list[tuple[int, str]]:
-    """The context windows that a form offers, in tokens, each with its label; 0 compares with none."""
+    """Return the context windows of the form, in tokens, each with its label; 0 means no comparison."""
     sizes = sorted({*WINDOWS, first_window(recorded), chosen} - {0})
     return [(0, "Do not compare"), *((size, _window_label(size, recorded)) for size in sizes)]
 

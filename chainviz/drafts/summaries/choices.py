@@ -1,6 +1,6 @@
-"""What a person chooses about summaries: settings with their plan, which follows while one chooses, and a writer.
+"""The choices for summaries: settings, with a plan that is updated at every change, and a writer.
 
-Applied, they begin a run of summaries, which becomes a step once its texts are there.
+They start a run of summaries, which becomes a step of a draft when its texts are written.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from chainviz.web.forms import OptionsForm, options_form
 from chainviz.web.http import page_or_fragment, see_other, small_number, wants_fragment
 
 NEW = "new"
-"""In an address: show the settings although there are summaries of this content already."""
+"""The query parameter that shows the settings, even if there are summaries of this content."""
 
 
 class SummarizeChoices(Choices):
     template = "drafts/summaries/summarize.html"
     fragment = "drafts/summaries/_summary_fragment.html"
     first: PlanPage | None = None
-    """What a job found; of a long chain."""
+    """The plan of a long chain, computed by a job."""
 
     def read(self) -> None:
         self.given: QueryDict = self.request.POST if self.sent is not None else self.request.GET
@@ -108,7 +108,7 @@ class SummarizeChoices(Choices):
 
 
 def _words(given: QueryDict, *others: str) -> str:
-    """Returns the settings as part of an address."""
+    """Return the settings as a query string."""
     words = given.copy()
     for name in ("csrfmiddlewaretoken", "seen", "v", "draft", "from", "key", NEW, *others):
         words.pop(name, None)
@@ -149,7 +149,7 @@ def prompt_answer(request: HttpRequest, asked: SummaryRequest, address: str, tar
     return page_or_fragment(request, *names, {"page": page})
 
 
-# The form of settings: made from the options, filled by a preset, and the writers to choose from.
+# The form of settings, which a preset fills, and the writers.
 
 
 OFFERED: dict[Preset, tuple[str, str]] = {
@@ -157,9 +157,9 @@ OFFERED: dict[Preset, tuple[str, str]] = {
     "assistant": ("Assistant", "Three sections stay as they are, and all limits are larger."),
     "provider_switch": ("After a provider switch", "Small, for a chain that continues with another provider."),
 }
-"""The reference's own way belongs to the command line: it cannot be taken piece by piece."""
+"""The presets on the page. PentAGI's own preset is only on the command line, because it cannot be reviewed piece by piece."""
 SETTINGS = "set"
-"""Stands in an address whose other words are settings: a box that is not ticked sends nothing."""
+"""The query parameter that marks an address with settings, because an unticked box sends nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def preset_in(given: Mapping[str, str]) -> Preset:
 
 
 def form_of(given: QueryDict, endpoint: Endpoint) -> OptionsForm[SummarizeOptions]:
-    """What somebody chose, or a preset's own values."""
+    """Return the chosen settings, or the values of a preset."""
     preset = preset_in(given)
     values: Any = given if SETTINGS in given else {**PRESETS[preset], **_text_defaults()}
     form = options_form(SummarizeOptions)(values, fixed={"preset": preset})
@@ -225,7 +225,7 @@ def _model_hint(endpoint: Endpoint) -> str:
 
 
 def writer_in(given: Mapping[str, str], endpoint: Endpoint) -> str:
-    """Return the chosen writer; the one without a model if that is not offered."""
+    """Return the chosen writer, or the extractive one if the chosen one is not available."""
     offered = [choice.name for choice in writer_choices(endpoint, "") if choice.is_offered]
     name = given.get("writer", "")
     return name if name in offered else offered[0]

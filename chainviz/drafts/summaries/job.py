@@ -1,8 +1,7 @@
-"""The job that has pieces written: a few at a time, each stored as soon as it is there.
+"""The job that writes the pieces of a run, a few at a time. Each text is stored as soon as it is complete.
 
-It can be killed at any moment. A worker that takes over writes what is missing and nothing twice: pieces are claimed
-one
-by one, and late texts of a dead attempt are dropped.
+The job can be killed at any moment. A worker that takes over writes only the missing pieces: pieces are claimed one by one, and late
+texts of a dead attempt are dropped.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from chainviz.store.models import Snapshot
 
 State = SummaryPiece.State
 READ_AT_ONCE = 16_000_000
-"""Bytes of folded messages that are held in memory for one round."""
+"""The most bytes of folded messages in memory for one round."""
 LOOK_SECONDS = 0.3
-"""Between two looks at the database, for whether somebody wants it stopped and to say how far it is."""
+"""The seconds between two checks of the database, to report progress and to see whether somebody stopped the job."""
 
 
 def write_pieces(context: JobContext, run: int, piece: int | None = None) -> int:
-    """Everything that waits, or one piece alone; how many were written."""
+    """Write all waiting pieces, or only one piece. Return the number of written pieces."""
     found = SummaryRun.objects.filter(pk=run).select_related("chain").first()
     if found is None or not Snapshot.objects.filter(pk=found.snapshot).exists():
         return 0
@@ -86,7 +85,7 @@ class _Work:
         self.endpoint = endpoint_for(self.run.chain)
         self.writer = writer_named(self.run.writer, self.endpoint)
         self.stored = stored_of(self.run)
-        # what a dead attempt of this job had in hand
+        # pieces that a dead attempt of this job had claimed
         self._own().exclude(claim=self.job.attempts).filter(state=State.WRITING).update(
             state=State.WAITING, progress=0, stage=""
         )
@@ -99,7 +98,7 @@ class _Work:
         return SummaryPiece.objects.filter(run=self.run, job=self.job)
 
     def _claimed(self) -> QuerySet[SummaryPiece]:
-        """Pieces that this attempt writes, and that nobody has taken away."""
+        """Return the pieces that this attempt has claimed and nobody has released."""
         return self._own().filter(state=State.WRITING, claim=self.job.attempts)
 
     def write(self) -> int:
@@ -113,7 +112,7 @@ class _Work:
         raise Cancelled
 
     def _goes_on(self) -> bool:
-        """Return True after a single piece if everything was wanted, so that the pieces that depend on it follow."""
+        """Return True after a job for one piece if the job for all pieces is done, so that pieces which depend on it are written too."""
         alone, self.only = self.only, None
         if alone is None or self.run.job_id is None:
             return False
@@ -125,7 +124,7 @@ class _Work:
         self._own().filter(state=State.WAITING).update(job=None)
 
     def _claim(self, planned: Plan) -> list[Piece]:
-        """The next pieces to write, now ours: no more than are soon begun."""
+        """Claim the next pieces, no more than can be started soon."""
         rows = {row.key: row for row in SummaryPiece.objects.filter(run=self.run, state=State.WAITING)}
         mine: list[Piece] = []
         size = 0
@@ -148,7 +147,7 @@ class _Work:
         return mine
 
     def _may_begin(self, planned: Plan, piece: Piece) -> bool:
-        """Return True if later texts cannot make the piece needless: its stage has come, or a person asks for it."""
+        """Return True if the piece can be written now: later texts cannot make it unnecessary, or a person asked for it."""
         unwritten = [each.stage for each in planned.pieces if each.after < 0 and not each.left]
         return self.only is not None or piece.stage == min(unwritten, default=piece.stage)
 

@@ -16,24 +16,24 @@ class SummaryRunQuerySet(models.QuerySet["SummaryRun"]):
 
 
 class SummaryRun(models.Model):
-    """Summaries of one content of a chain; stored until they are used, so that the page can be left and found again."""
+    """The summaries of one content of a chain. They are stored until they are used, so that a person can leave the page."""
 
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="summary_runs")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     draft = models.ForeignKey("drafts.Draft", on_delete=models.CASCADE, null=True, related_name="+")
     base = models.PositiveIntegerField()
-    """Number of the version it was planned on, or that its draft began with."""
+    """The number of the version that it was planned on, or of the base of its draft."""
     snapshot = models.BigIntegerField()
-    """The content it was planned on, in the store."""
+    """The key of the snapshot that it was planned on."""
     size = models.BigIntegerField()
     options = AsciiJSONField()
     writer = models.CharField(max_length=20)
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
-    """The newest job that writes all that is missing."""
+    """The latest job that writes all missing pieces."""
     warnings = AsciiJSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     taken_at = models.DateTimeField(null=True)
-    """When it became a step of a draft; undone, it can be taken again."""
+    """The time at which it became a step of a draft. If the step is undone, it can be applied again."""
 
     objects = SummaryRunQuerySet.as_manager()
 
@@ -62,31 +62,31 @@ class SummaryPiece(models.Model):
     size = models.BigIntegerField()
     estimate = models.BigIntegerField()
     after = models.BigIntegerField(default=-1)
-    """Bytes of what will replace it; -1 while there is no text."""
+    """The size in bytes of the replacement; -1 if there is no text yet."""
     left = models.TextField(default="", blank=True)
-    """Why the piece stays as it is although there is a text."""
+    """The reason why the piece stays unchanged although it has a text."""
     in_plan = models.BooleanField(default=True)
-    """False when the texts of others made it needless."""
+    """False if the texts of other pieces made it unnecessary."""
 
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     text = AsciiJSONField(default="")
     losses = AsciiJSONField(default=dict)
     author = models.CharField(max_length=200, default="", blank=True)
-    """Who wrote the text, as the page says it."""
+    """The author of the text, as the page shows it."""
     cause = models.TextField(default="", blank=True)
-    """Why there is no text."""
+    """The reason why there is no text."""
     hint = models.TextField(default="", blank=True)
-    """What the person wishes of the next attempt."""
+    """The person's instructions for the next attempt."""
     progress = models.FloatField(default=0)
     stage = models.TextField(default="", blank=True)
     seconds = models.FloatField(null=True)
     usage = AsciiJSONField(default=dict)
-    """What the model's server counted, all attempts together: {"model": name, "tokens": [as core's TokenUsage]}."""
+    """The usage of all attempts, as counted by the model's server: {"model": name, "tokens": [as core's TokenUsage]}."""
     attempts = models.PositiveIntegerField(default=0)
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
-    """The job that has it in hand."""
+    """The job that is writing the piece."""
     claim = models.PositiveIntegerField(default=0)
-    """Which attempt of that job; an earlier one is dead and may write nothing."""
+    """The attempt of that job. Earlier attempts are dead and must not write."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "key"], name="summary_piece_once_a_run")]
@@ -96,7 +96,7 @@ class SummaryPiece(models.Model):
 
     @property
     def expected(self) -> int:
-        """Bytes of what will replace it, as far as is known."""
+        """The size in bytes of the replacement, or its estimate."""
         if self.left or self.state in (self.State.FAILED, self.State.DECLINED):
             return self.size
         return self.after if self.after >= 0 else self.estimate

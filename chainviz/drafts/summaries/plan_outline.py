@@ -1,4 +1,4 @@
-"""A plan as an outline: section by section what would be folded, what stays and why. Knows no form and no writer."""
+"""The outline of a plan: what would be folded in each section, what stays, and why. Knows no form and no writer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from chainviz.web.prices import models
 
 NO_ENDPOINT = Endpoint()
 SHOWN = 60
-"""Rows of an outline; the next ones are one click away."""
+"""The most rows of an outline. A button loads the next ones."""
 STRIP = 1000
 RULES: dict[Rule, str] = {
     "section": "old section",
@@ -51,7 +51,7 @@ STATES = {
 @dataclass(frozen=True, slots=True)
 class Entry:
     kind: str
-    """fold, kept or protected."""
+    """One of fold, kept and protected."""
     first: Path
     last: Path
     size: int
@@ -80,12 +80,12 @@ class OutlineRow:
     key: str
     provisional: bool
     section: str
-    """Heading of the section that begins here."""
+    """The heading of the section that begins at this row; "" for any other row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of the strip above the outline."""
+    """One block of the strip above the outline."""
 
     kind: str
     x: int
@@ -107,9 +107,9 @@ class PlanPage:
     protected: str
     warnings: tuple[str, ...]
     cost: str = ""
-    """What the model would be sent, in words; "" where none is set up."""
+    """The estimated cost of the model, in words; "" if no model is set up."""
     model: str = ""
-    """Which it was when this was worked out."""
+    """The model for which the cost was estimated."""
 
     @property
     def pieces_text(self) -> str:
@@ -253,7 +253,7 @@ def _heading(sections: Sequence[Section[Shape]], entry: Entry) -> str:
 
 
 def _with_headers(sections: Sequence[Section[Shape]], entries: Sequence[Entry]) -> Iterator[tuple[str, int]]:
-    """Kinds and bytes from the start of the chain to its end. Headers are kept and have no entry of their own."""
+    """Yield the kind and size of each range of the chain. Headers have no entry and count as kept."""
     begun = 0
     for entry in entries:
         if entry.first.pair is not None and entry.first.section != begun:
@@ -282,7 +282,7 @@ def _strip(stretches: Sequence[tuple[str, int]]) -> Iterator[Block]:
         yield Block(kind, x, STRIP - x, title)
 
 
-# What the writing of summaries costs, in words: estimated before, as the model's server counted it after.
+# The cost of summaries in words: estimated before, and counted by the model's server after.
 
 
 def estimated_cost(plan: Plan, endpoint: Endpoint) -> str:
@@ -293,10 +293,10 @@ def estimated_cost(plan: Plan, endpoint: Endpoint) -> str:
     usage = estimated_usage(plan, window)
     price = endpoint.price(usage)
     model = marks(one_line(endpoint.model, 60))
-    said = [f"≈ {tokens_text(usage.input)} tokens in, {tokens_text(usage.output)} out"]
-    said.append("no list price" if price is None else f"≈ {dollars(price)} at list prices")
+    facts = [f"≈ {tokens_text(usage.input)} tokens in, {tokens_text(usage.output)} out"]
+    facts.append("no list price" if price is None else f"≈ {dollars(price)} at list prices")
     window_text = f"prompts of at most {round_tokens_text(window)} tokens" if window else "its context window is not known"
-    return f"{count_text(usage.calls, 'prompt')} to {model}: {' · '.join(said)} (estimate; {window_text})"
+    return f"{count_text(usage.calls, 'prompt')} to {model}: {' · '.join(facts)} (estimate; {window_text})"
 
 
 def counted_cost(pieces: Iterable[dict[str, Any]]) -> str:

@@ -1,7 +1,7 @@
-"""What a person does with summaries: begin, correct, decline, have them written again, take them. All writes start here.
+"""Change runs of summaries: begin one, correct, decline or rewrite a piece, apply the run. All writes start here.
 
-A piece changes hands only by compare-and-swap on its state, so that neither two workers nor a worker and a person
-overwrite each other. After a change of a text the plan is made again, because thresholds apply to real sizes.
+A piece changes its state only by compare-and-swap, so that workers and people never overwrite each other. After a change of a text, the
+plan is made again, because thresholds apply to actual sizes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_TEXT = 1_000_000
 MOST_HINT = 1_000
 ATTEMPTS = 5
 WRITE = "write-summaries"
-"""Workers that may die in the middle of a run before it is given up."""
+"""The name of the job that writes summaries."""
 
 
 NOT_ALLOWED = "Your team's rules do not allow it; an owner can change them under Team → Rules."
@@ -58,7 +58,7 @@ def endpoint() -> Endpoint:
 
 
 def endpoint_for(chain: Chain) -> Endpoint:
-    """Return the model for a chain; one that refuses if the rules of its team do not allow any."""
+    """Return the model for a chain. If the rules of its team allow no model, it is one that refuses every request."""
     configured = endpoint()
     if configured.problem or import_string(settings.WRITERS_ALLOWED)(chain.team_id):
         return configured
@@ -104,7 +104,7 @@ def plan_of(run: SummaryRun, stored: StoredChain | None = None) -> Plan:
 
 
 def renew(run: SummaryRun, stored: StoredChain | None = None) -> Plan:
-    """Plans again and writes into the pieces what that changes."""
+    """Make the plan again, and update the pieces that it changes."""
     planned = plan_of(run, stored)
     known = {piece.key: piece for piece in run.pieces.all()}
     made = [_row(run, piece) for piece in planned.pieces if piece.key not in known]
@@ -136,7 +136,7 @@ def _row(run: SummaryRun, piece: Piece) -> SummaryPiece:
 
 
 def begin(target: Target, options: SummarizeOptions, writer: str) -> SummaryRun:
-    """Refused where nothing would be folded. Earlier summaries of the same content go."""
+    """Begin a run. Removes earlier runs for the same content. Raises Refused if nothing would be folded."""
     planned = plan(target.stored, options)
     if not planned.pieces:
         raise Refused("These settings summarize nothing.")
@@ -165,28 +165,28 @@ def begin(target: Target, options: SummarizeOptions, writer: str) -> SummaryRun:
 
 
 def jobs_of(run: SummaryRun) -> set[int]:
-    """Jobs that still write for it."""
+    """Return the unfinished jobs of a run."""
     wanted = {run.job_id, *run.pieces.values_list("job", flat=True)}
     found = Job.objects.filter(pk__in=[job for job in wanted if job is not None], state__in=UNFINISHED)
     return set(found.values_list("pk", flat=True))
 
 
 def release(held: QuerySet[SummaryPiece], cause: str = "") -> None:
-    """Nobody writes these pieces any more: those with an earlier text keep it, others failed, or wait for the next attempt."""
+    """Release pieces that nobody writes any more. Pieces with an earlier text keep it; others have failed, or wait for the next attempt."""
     idle = {"job": None, "progress": 0, "stage": "", "cause": cause}
     held.exclude(text="").update(state=State.READY, **idle)
     held.update(state=State.FAILED if cause else State.WAITING, **idle)
 
 
 def _let_go(run: SummaryRun, active: set[int]) -> None:
-    """Pieces in the hands of a job that has ended."""
+    """Release the pieces that a finished job still claims."""
     release(run.pieces.filter(state=State.WRITING).exclude(job__in=active))
     release(run.pieces.filter(state=State.WAITING).exclude(job=None).exclude(job__in=active))
 
 
 @transaction.atomic
 def write_rest(run: SummaryRun) -> None:
-    """Have all waiting pieces written. Failed ones stay until somebody asks for them."""
+    """Start a job that writes all waiting pieces. Failed pieces are written only when somebody asks."""
     active = jobs_of(run)
     if run.job_id in active:
         return
@@ -207,14 +207,14 @@ def write_failed(run: SummaryRun) -> None:
 
 
 def stop(run: SummaryRun) -> None:
-    """What is finished stays."""
+    """Stop writing. Finished summaries stay."""
     for job in Job.objects.filter(pk__in=jobs_of(run)):
         cancel(job)
 
 
 @transaction.atomic
 def write_again(piece: SummaryPiece, hint: str = "") -> None:
-    """One piece alone, by the run's writer; the new text replaces the old one when it is complete."""
+    """Start a job that writes one piece again. The new text replaces the old one when it is complete."""
     if piece.run.writer == MANUAL:
         raise Refused("These summaries are written by hand.")
     _let_go(piece.run, jobs_of(piece.run))
@@ -238,14 +238,14 @@ def decline(piece: SummaryPiece) -> None:
 
 
 def bring_back(piece: SummaryPiece) -> None:
-    """A declined piece has its text again, or waits for one."""
+    """Restore a declined piece with its earlier text; without one, it waits for a text."""
     state = State.READY if piece.text else State.WAITING
     SummaryPiece.objects.filter(pk=piece.pk, state=State.DECLINED).update(state=state, job=None)
     renew(piece.run)
 
 
 def put_text(piece: SummaryPiece, text: str) -> None:
-    """The person's own text."""
+    """Save a text that a person wrote."""
     if not text.strip():
         raise Refused("The summary is empty. Write something, or leave the piece as it is.")
     if len(text) > MOST_TEXT:
@@ -272,7 +272,7 @@ def _edited(piece: SummaryPiece) -> str:
 
 
 def add_facts(piece: SummaryPiece, text: str, kind: str, fact: str = "") -> None:
-    """A lost fact, or all known ones of a kind, go back into the text, which may have been changed meanwhile."""
+    """Add a lost fact, or all known ones of a kind, to the current text of a piece."""
     lost = [each for of, each, _ in piece.losses.get("lost", []) if of == kind and fact in ("", each)]
     if not lost or piece.state != State.READY:
         raise Refused("This is already in the summary.")
@@ -285,13 +285,13 @@ def target_of_run(run: SummaryRun) -> Target:
 
 
 def take(run: SummaryRun) -> Draft:
-    """The summaries that are ready become one step of a draft. MovedOn where the draft is not what they were made for."""
+    """Apply all finished summaries as one step of a draft. Raises MovedOn if they were made for other content."""
     target, options = target_of_run(run), options_of(run)
     context = replace(context_for(target.stored), summaries=texts_of(run))
     outcome = execute(SUMMARIZE.name, options, target.stored, context)
     if not outcome.changes:
         raise Refused("No summary is ready yet.")
-    # pieces that stay are in the report; the person decided about them
+    # the report also lists pieces that stay, because the person decided about them
     outcome = replace(outcome, warnings=tuple(run.warnings))
     with services.add_step(target, proposal_of(target, SUMMARIZE, options, outcome)) as draft:
         pass
@@ -307,16 +307,16 @@ def discard(run: SummaryRun) -> None:
     run.delete()
 
 
-# The loss report of one summary, as it is kept beside its text, and how a lost fact gets back into it.
+# The loss report of one summary, which is stored beside its text, and adding lost facts to the text.
 
 
 MOST_KEPT = 50
-"""Of each kind; the report says how many more there are."""
+"""The most lost facts of each kind in a report. It also has the number of all."""
 
 
 def losses_of(piece: Piece, summary: str) -> dict[str, Any]:
-    """Report the losses of a summary, by reading the folded messages: {"shares": [[kind, found, kept]], "lost": [[kind,
-    text, path]], "complete"}."""
+    """Return the losses of a summary, read from the folded messages: {"shares": [[kind, found, kept]], "lost": [[kind, text, path]],
+    "complete"}."""
     material = piece.read()
     report = losses(material.messages or material.humans, summary, material.places)
     counts: dict[str, int] = {}
@@ -330,7 +330,7 @@ def losses_of(piece: Piece, summary: str) -> dict[str, Any]:
 
 
 def with_facts(text: str, kind: str, facts: list[str]) -> str:
-    """The summary with lost facts at its end, those of a kind in one line, where the extractive writer puts them too."""
+    """Return the summary with lost facts at its end, one line for each kind, in the same place as the extractive writer's facts."""
     label = KINDS[kind]  # type: ignore[index]
     heading = f"{label[0].upper()}{label[1:]}:"
     lines = text.rstrip().split("\n")
