@@ -1,5 +1,5 @@
-"""Sessions of agents that their API refuses to continue: fixed in the file on disk, beside a backup.
+"""Fix sessions of agents that their API refuses to continue: in the file on disk, with a backup.
 
-Read records (the lines of the file), fix (what changes), backups (writing and restoring), difference (what changes, side by
-side) and page (the same in the browser) in this order. All but the last two know no Django.
+In reading order: `records` (the lines of the file), `fix` (the changes), `backups` (writing and restoring), `difference` (the changes
+side by side), `page` (the same in the browser). Only the last two depend on Django.
 """

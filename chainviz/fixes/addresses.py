@@ -1,4 +1,4 @@
-"""A session fixed by its address: a file, a folder of events, a database of an agent or one session of it."""
+"""Fix sessions by their address: a file, a folder of events, an agent's database, or one session in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 class FixedAddress(Generic[T]):
     sessions: tuple[FixedSession[T], ...]
     backup: Path | None = None
-    """What was there before; None where nothing was written."""
+    """The backup of the earlier content; None if nothing was written."""
 
     @property
     def is_changed(self) -> bool:

@@ -1,4 +1,4 @@
-"""Writes a session back beside a dated backup, and puts the backup back. Nothing is written over a file that changed."""
+"""Write a session back, with a dated backup, and restore backups. A file that has changed meanwhile is never overwritten."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ def content_of(session: Path) -> bytes:
 
 
 def write_back(session: Path, old: bytes, new: bytes) -> Path:
-    """Returns the backup. Raises Refused where the session changed since it was read."""
+    """Write a session back and return the backup. Raises Refused if the session has changed since it was read."""
     return _replaced(session, old, BACKUP, partial(_prepare, _target(session), new))
 
 
 def restore(session: Path) -> tuple[Path, Path | None]:
-    """Puts the newest backup back, file by file.
+    """Restore the newest backup, file by file.
 
-    Returns the backup, and what the session was until now, which is kept but is no backup; None where it is that backup already.
+    Returns the backup and a copy of the replaced content, which is not a backup; None instead of the copy if the session already equals
+    the backup.
     """
     content = content_of(session)
     backups = backups_of(session)
@@ -50,7 +51,7 @@ def restore(session: Path) -> tuple[Path, Path | None]:
 
 
 def _replaced(session: Path, old: bytes, mark: str, prepare: Callable[[Path], object]) -> Path:
-    """Puts what `prepare` makes at a path in the place of the session. Returns where the session is kept."""
+    """Replace the session with the file or folder that `prepare` makes. Return the path of the old content."""
     target = _target(session)
     part = target.with_name(f".{target.name}.part")
     kept = target.with_name(f"{target.name}{mark}{datetime.now().strftime(STAMP)}")
@@ -68,12 +69,12 @@ def _replaced(session: Path, old: bytes, mark: str, prepare: Callable[[Path], ob
 
 
 def _target(session: Path) -> Path:
-    """What is replaced: the file, or the folder of a conversation's events."""
+    """Return the path to replace: the file, or the folder of a conversation's events."""
     return events_folder(session.resolve()) if session.is_dir() else session.resolve()
 
 
 def _files(path: Path) -> dict[Path, bytes]:
-    """The content of a file, or of those of a folder."""
+    """Return the content of a file, or of the files in a folder."""
     files = path.rglob("*") if path.is_dir() else [path]
     try:
         return {each.relative_to(path): each.read_bytes() for each in files if each.is_file()}
@@ -97,7 +98,7 @@ def _prepare(target: Path, new: bytes, part: Path) -> None:
 
 
 def _write_events(folder: Path, new: bytes, part: Path) -> None:
-    """Makes the folder `part`: what `folder` is with the events of `new`. Files of events that stay are copied."""
+    """Make the folder `part` like `folder`, but with the events of `new`. Files of unchanged events are copied."""
     old = events_of(folder)
     files = {line_of(path): path for path in old}
     is_numbered_only = not old[0].name.startswith("event-")
@@ -132,6 +133,6 @@ def _remove(part: Path) -> None:
 
 
 def backups_of(session: Path) -> list[Path]:
-    """The oldest first."""
+    """Return the backups of a session, oldest first."""
     target = _target(session)
     return sorted(each for each in target.parent.iterdir() if each.name.startswith(f"{target.name}{BACKUP}"))

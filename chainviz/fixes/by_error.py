@@ -1,4 +1,4 @@
-"""The sessions of this machine that have an id which an API's error names, found by the bytes of their stores, the newest first."""
+"""Find the sessions of this machine that contain an id from an API's error, by searching the bytes of their stores, newest first."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from chainviz.core.pasted_errors.message import ErrorMessage
 from chainviz.fixes.stored_session import stored_session
 
 MOST_BYTES = 2_000_000_000
-"""Of stores that are looked through for one error."""
+"""The most bytes of stores that are searched for one error."""
 MOST_IDS = 8
 CHUNK = 1 << 22
 
 
 def ids_of(error: ErrorMessage) -> tuple[str, ...]:
-    """Return the ids that the error names, or else what looks like one."""
+    """Return the ids that the error names, or words that look like ids."""
     return (error.ids or error.looks_like_ids)[:MOST_IDS]
 
 
 def addresses_with(ids: Sequence[str], addresses: Iterable[str]) -> Iterator[str]:
-    """Yield the addresses of sessions that contain one of the ids, in the given order. Stores that cannot be read are passed over."""
+    """Yield the addresses of sessions that contain one of the ids, in the given order. Unreadable stores are skipped."""
     wanted = [id.encode() for id in ids]
     left, stores = MOST_BYTES, dict[Path, bool]()
     for address in addresses if wanted else ():
@@ -37,7 +37,7 @@ def addresses_with(ids: Sequence[str], addresses: Iterable[str]) -> Iterator[str
 
 
 def _has_any(path: Path, wanted: Sequence[bytes]) -> bool:
-    """Whether a file, a file of a folder, or the log of a database has one of the words. A compressed file may."""
+    """Return True if a file, a file of a folder, or the log of a database may contain one of the words. Compressed files always may."""
     return any(_file_has(each, wanted) for each in _files(path))
 
 

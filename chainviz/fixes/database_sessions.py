@@ -1,4 +1,4 @@
-"""Sessions in an agent's database: fixed all in one transaction behind one backup, and put back one by one."""
+"""Fix the sessions in an agent's database in one transaction, with one backup, and restore them one by one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class DatabaseSessions:
     path: Path
     database: Database
     id: str = ""
-    """The one session that is meant; "" for all."""
+    """The id of one session; "" for all sessions."""
 
     def documents(self, path: Path | None = None) -> dict[str, bytes]:
-        """Return the documents of the sessions that have messages, as they are in this database or in that at `path`."""
+        """Return the documents of the sessions that have messages, from this database or the one at `path`."""
 
         def read(look: Look) -> dict[str, bytes]:
             rows = [row["id"] for row in self.database.rows(look) if row.get("messages", 1) and self.id in ("", row["id"])]
@@ -34,13 +34,13 @@ class DatabaseSessions:
         return found
 
     def write(self, changes: list[Change]) -> Path:
-        """Return the backup. Raises Refused where the agent runs, or a session changed meanwhile."""
+        """Write changed sessions and return the backup. Raises Refused if the agent is running, or a session has changed meanwhile."""
         return write_sessions(self.path, self.database, changes)
 
     def restore(self) -> tuple[Path, Path | None]:
-        """Put the sessions back as the newest backup has them, and return it, with a backup of what they were until now.
+        """Restore the sessions from the newest backup. Return it and a backup of the replaced content, or None if nothing differs.
 
-        Sessions that began later stay. The second is None where nothing differs.
+        Sessions that began after the backup stay.
         """
         backups = backups_of(self.path)
         if not backups:
@@ -51,9 +51,9 @@ class DatabaseSessions:
 
 
 def database_sessions(name: str) -> DatabaseSessions | None:
-    """Return the sessions that a path or an address such as `opencode.db#ses_1` names; None for a path that is no database.
+    """Return the sessions at a path or an address such as `opencode.db#ses_1`; None if the path is not a database.
 
-    Raises DocumentError for a database of no agent.
+    Raises DocumentError for a database of no known agent.
     """
     path, id = session_at(Path(name)) or (Path(name), "")
     return DatabaseSessions(path, database_at(path), id) if is_database(path) else None

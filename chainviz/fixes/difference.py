@@ -1,4 +1,4 @@
-"""What a fix changes in a chain of a session, as the page of two versions shows it: side by side, a window at a time."""
+"""Show the changes of a fix in the chains of a session, like the comparison of two versions: side by side, one window at a time."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from chainviz.store.content.message_shapes import shape_of
 from chainviz.web.http import small_number
 
 MOST_CHAINS = 20
-"""Chains of a file that are shown."""
+"""The most chains of a file that are shown."""
 UNCHANGED = DiffView(0, "", (), diff_html.render([]), "split", "")
 
 
 class Differences:
-    """The differences of one page. Its address asks for a window of one chain; of the others the first one is shown."""
+    """The differences of one page. Its address names a window of one chain; the other chains show their first window."""
 
     def __init__(self, request: HttpRequest, page: str) -> None:
         self._page = page
@@ -45,7 +45,7 @@ class Differences:
         return replace(UNCHANGED, total=len(lines), html=diff_html.render_rows(lines), note=RESPELLED)
 
     def unfolded(self, before: Chain, result: Result) -> HttpResponse | None:
-        """The lines or nodes that the address asks to unfold; None for a chain that it does not mean."""
+        """Return the lines or nodes that the address unfolds; None for a chain that it does not name."""
         if _number(before) != self._chain:
             return None
         return fold_answer(self._compared(before, result), self._query_for(before))
@@ -58,23 +58,23 @@ class Differences:
 
     def _compared(self, before: Chain, result: Result) -> Compared:
         after = result.chain
-        # no page shows the nodes of a file on disk
+        # the nodes of a file on disk have no page
         links = NoLinks(with_query(self._page, chain=_number(before)) if len(before.file.chains) > 1 else self._page)
         return Compared(diff(before, after).chains, before.core, after.core, _rows(before), _rows(after), links)
 
 
 def together(views: Sequence[DiffView]) -> DiffView:
-    """What a bar above several differences needs."""
+    """The values of the bar above several differences."""
     some = next((view for view in views if view.total), UNCHANGED)
     total = sum(view.total for view in views)
     return replace(some, total=total, heading=count_text(total, "change"), legend=())
 
 
 def _rows(chain: Chain) -> ShapeRows:
-    """With the first words of each message."""
+    """The chain as a side of a comparison, with the first words of each message."""
     return ShapeRows([shape_of(message) for message in chain.messages])
 
 
 def _number(chain: Chain) -> int:
-    """From 1, in its file."""
+    """The number of the chain in its file, from 1."""
     return next(number for number, each in enumerate(chain.file.chains, 1) if each is chain.loaded)

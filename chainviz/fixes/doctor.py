@@ -1,4 +1,4 @@
-"""Every session of this machine checked as its agent would resume it, and fixed with backups where its API would refuse it."""
+"""Check every session of this machine as if its agent resumed it, and fix those that their API would refuse, with backups."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from chainviz.fixes.stored_session import HowToRead, fix_content, stored_session
 
 State = Literal["accepted", "refused", "unfixable", "unreadable"]
 REST = 60.0
-"""Seconds for which a session must not have changed before it is fixed together with others."""
+"""The seconds without changes after which a session may be fixed together with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +32,19 @@ class Diagnosis:
     """`refused`: a fix makes its API accept it; `unfixable`: errors would remain; `unreadable`: chainviz cannot read all of it."""
     causes: tuple[str, ...] = ()
     needs_fix: bool = False
-    """Whether a fix changes it."""
+    """A fix would change the session."""
     seen: str = ""
-    """Names the content that was checked."""
+    """Identifies the checked content."""
 
 
 def diagnose_all(sessions: Iterable[Session]) -> Iterator[Diagnosis]:
-    """Check sessions one at a time, those of a database together where the first of them is."""
+    """Check sessions one by one. Sessions of one database are checked together, at the place of the first."""
     for session, content in read_sessions(_together(sessions)):
         yield _diagnosis(session, content, get_store(session.agent).kind)
 
 
 def diagnose(session: Session) -> Diagnosis:
-    """Check a session where it is, of whichever agent."""
+    """Check a session of any agent in its place."""
     stored = stored_session(session.address)
     try:
         return _diagnosis(session, stored.read(), stored.database)
@@ -73,9 +73,9 @@ def _diagnosis(session: Session, content: bytes | DocumentError, database: Datab
 
 
 def fix_all(sessions: Iterable[Session], seen: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Fix sessions, those of one database in one transaction; yield a sentence for each backup or refusal.
+    """Fix sessions, and yield a sentence for each backup or refusal. Sessions of one database are fixed in one transaction.
 
-    `seen` names, by address, the contents that a person looked at: others are refused.
+    `seen` identifies, by address, the contents that a person reviewed. Other contents are refused.
     """
     waiting = sorted(sessions, key=lambda session: session.path)
     for path, group in groupby(waiting, key=lambda session: session.path):
@@ -87,7 +87,7 @@ def fix_all(sessions: Iterable[Session], seen: Mapping[str, str] | None = None) 
 
 
 def reason_to_wait(session: Session, now: float) -> str:
-    """Return why a session should not be written now, in a sentence; "" where nothing speaks against it."""
+    """Return the reason why a session should not be written now, as a sentence; "" if it can be written."""
     process = agent_process(session)
     if process:
         return f"{session.address}: {process.name or 'a program'} (process {process.number}) uses it; quit it, then fix it."
@@ -98,7 +98,7 @@ def reason_to_wait(session: Session, now: float) -> str:
 
 
 def _fix_group(path: Path, group: Sequence[Session], seen: Mapping[str, str] | None) -> Path | None:
-    """Return the backup; None where nothing needs a fix."""
+    """Fix a session and return the backup; None if nothing needs a fix."""
     changes, stored = list[Change](), stored_session(group[0].address)
     for session in group:
         stored = stored_session(session.address)
@@ -124,16 +124,16 @@ def report_lines(before: Chain, result: Result) -> list[str]:
 
 @dataclass
 class Watch:
-    """Looks at the sessions of this machine again and again for those that changed and then rested."""
+    """Watches the sessions of this machine for those that changed and then rested."""
 
     agent: str = ""
     checked: dict[str, int] = field(default_factory=dict)
-    """When each session had changed last as it was checked, in nanoseconds."""
+    """The time of each session's last change when it was checked, in nanoseconds."""
 
     def due(self, now: float) -> Iterator[Session]:
-        """Yield sessions that changed after the last look and not in the last moments. Files are not opened to see that."""
+        """Yield the sessions that changed since the last call, but not in the last seconds. Does not open files."""
         for found in find_stores(agent=self.agent):
-            with suppress(DocumentError):  # a database that is busy is looked into again
+            with suppress(DocumentError):  # a busy database is read again at the next call
                 for state in found.store.states(found.place):
                     if self.checked.get(state.address) != state.modified and now - state.modified / 1e9 >= REST:
                         self.checked[state.address] = state.modified

@@ -1,5 +1,5 @@
-"""A pasted error of an API: the session that has its ids opens at the place, with the smallest fix prepared; where none has them, the
-page says what was tried."""
+"""The page for a pasted API error. It opens the session with the error's ids at the place of the error, with the smallest fix prepared. If
+no session has the ids, it says what was tried."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from chainviz.sessions_index.models import Session
 from chainviz.web.http import see_other
 
 LONGEST = 4_000
-"""Characters of an error; a longer text is a transcript."""
+"""The longest error, in characters. A longer text is a transcript."""
 NEWEST = 3
-"""Sessions that the page names where none has the ids of the error."""
+"""The number of sessions that the page lists if none has the ids of the error."""
 MOST_SESSIONS = 2_000
-"""Sessions that are looked through, the ones changed last."""
+"""The most sessions that are searched, latest changes first."""
 
 
 @requires("read", to_post="upload")
 @require_http_methods(["GET", "HEAD", "POST"])
 def error_page(request: HttpRequest) -> HttpResponse:
-    """Sent as a form, it looks through the sessions of this machine, and takes what is no error for a transcript."""
+    """Show the page. A submitted form searches the sessions of this machine; a text that is not an error is imported as a transcript."""
     text = (request.POST if request.method == "POST" else request.GET).get("text", "").strip()
     error = read_error(text[:LONGEST]) if text else None
     is_error = error is not None and len(text) <= LONGEST and _is_error(error, text)
@@ -58,7 +58,7 @@ def error_page(request: HttpRequest) -> HttpResponse:
 
 
 def _is_error(error: ErrorMessage, text: str) -> bool:
-    """JSON that is no error for sure, and all that can be read as messages, is a transcript."""
+    """Return True if a text is a transcript: JSON that is certainly not an error, or a text that can be read as messages."""
     if error.is_sure or (error.looks_like_error and ids_of(error)):
         return True
     return not text.startswith(("{", "[")) and not _is_transcript(text)
@@ -77,7 +77,7 @@ def fix_address(chain: Chain, text: str) -> str:
 
 
 def _opened(member: Membership, error: ErrorMessage) -> Chain | None:
-    """Open the session changed last that has an id of the error, and return its chain with the id."""
+    """Open the session with an id of the error that changed last. Return its chain and the id."""
     rows = Session.objects.visible_to(member).order_by("-changed_at")[:MOST_SESSIONS]
     by_address = {row.address: row for row in rows}
     for address in islice(addresses_with(ids_of(error), by_address), 3):

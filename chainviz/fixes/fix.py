@@ -1,4 +1,4 @@
-"""What of a session has to change so that its API accepts it with one more message: no more than the API rejects."""
+"""Fix a session with the smallest changes after which its API accepts it with one more message."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from chainviz.fixes.records import (
 )  # fmt: skip
 
 NUMBERED = {"codex_rollout": "ordinal"}
-"""The member in which an agent numbers the records of a session (Codex since 0.146): it goes on only where no number is missing."""
+"""The member with the number of a record, by format. Codex, since 0.146, resumes a session only if no number is missing."""
 UNIQUE = {"codex_rollout": "ordinal", "copilot_cli": "id", "kimi_code": "event"}
-"""A member of the records of formats without links of which no two are equal: an equal record was written twice."""
+"""A member with a unique value for each record, by format. Equal records with an equal value were written twice."""
 SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
 RESPELLED = "No text changes; these lines are written in the form that the API takes:"
 T = TypeVar("T")
-"""What shows the difference that a fix makes in a chain."""
+"""The representation of a chain's difference, which the caller chooses."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class FixedChain(Generic[T]):
     before: Chain
     provider: Provider
     result: Result
-    """Its warnings say what remains, and what some models may refuse."""
+    """The result. Its warnings name the errors that remain, and content that some models may refuse."""
     difference: T
 
     @property
@@ -59,7 +59,7 @@ class FixedSession(Generic[T]):
     old: bytes
     new: bytes
     damage: tuple[str, ...]
-    """What was wrong with the lines of the file, and what it was unwrapped from, a sentence each."""
+    """A sentence for each fault in the lines of the file, and for the wrapper that the file was unwrapped from."""
     chains: tuple[FixedChain[T], ...]
 
     @property
@@ -72,7 +72,7 @@ class FixedSession(Generic[T]):
 
     @property
     def sentences(self: FixedSession[list[str]]) -> Iterator[str]:
-        """Yield what was wrong, what changes and what remains, if differences are lists of sentences."""
+        """Yield sentences about the faults, the changes and the remaining errors. Only for differences that are lists of sentences."""
         yield from self.damage
         for chain in self.chains:
             yield from chain.difference
@@ -81,12 +81,12 @@ class FixedSession(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The goal of a fix: the smallest set of changes that an API requires, or one kind of repair wherever it applies."""
+    """The goal of a fix: the smallest changes that an API requires, or one kind of repair wherever it applies."""
 
     provider: Provider | None = None
-    """The API that must accept the session; None: the one that its agent talks to."""
+    """The API that must accept the session; None for the API of its agent."""
     only: str = ""
-    """A name of CHOICES of the operation repair."""
+    """The one kind of repair, a name in CHOICES of the operation repair; "" for all required changes."""
 
 
 ALL_REQUIRED = Target()
@@ -95,10 +95,10 @@ ALL_REQUIRED = Target()
 def fix_session(
     old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None = None, target: Target = ALL_REQUIRED
 ) -> FixedSession[T]:
-    """Fix a session. `name` is used in sentences.
-    A compressed session is compressed again in the same way.
-    `show` compares a chain with its result; it reads the file, which is open only then.
-    Raises DocumentError if no chain can be read, Refused if the file cannot be written back whole.
+    """Fix a session. A compressed session is compressed again in the same way.
+
+    `name` is used in sentences. `show` compares a chain with its result; the file is open only during that call.
+    Raises DocumentError if no chain can be read, or Refused if the file cannot be written back completely.
     """
     compression = compression_of(old[:4])
     if compression is None:
@@ -140,7 +140,7 @@ def _refuse_unread(unread: Sequence[Unread], name: str) -> None:
 
 
 def _numbered(before: bytes, after: bytes, format: str) -> tuple[bytes, tuple[str, ...]]:
-    """The fixed session with its records numbered as its agent wants them, and whether they were not before, in a sentence."""
+    """Return the fixed session with its records renumbered for its agent, and a sentence if the numbers were wrong."""
     if format not in NUMBERED or f'"{NUMBERED[format]}"'.encode() not in before:
         return after, ()
     line = renumbered(before, NUMBERED[format])[1]
@@ -149,7 +149,7 @@ def _numbered(before: bytes, after: bytes, format: str) -> tuple[bytes, tuple[st
 
 
 def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Records]:
-    """The session with its records as they were meant."""
+    """Open a session and restore its damaged records. Return the file and the records."""
     records = whole_records(old)
     file = _open(records.content, name, format)
     is_lines = all(chain.envelope.lines for chain in file.chains)
@@ -164,7 +164,7 @@ def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Recor
 
 
 def _as_meant(records: Records, file: ChainFile) -> Records:
-    """Each record once, behind one that is there."""
+    """Return the records with each record once, and with parents that are in the file."""
     name = file.chains[0].format
     links = get_format(name).links
     starts = {each.start for chain in file.chains for each in get_format(chain.format).sent_twice(chain.messages)}
@@ -175,8 +175,7 @@ def _as_meant(records: Records, file: ChainFile) -> Records:
 
 
 def _open(content: bytes, name: str, format: str | None) -> ChainFile:
-    """Open a file. One that is cut off is read up to there, without what is beside its messages, such as a request's
-    `system`."""
+    """Open a file. A truncated file is read up to that point, without the fields beside its messages, such as a request's `system`."""
     try:
         return open_file(content, name, format)
     except DocumentError:

@@ -1,4 +1,5 @@
-"""The page that fixes many sessions where they are: what each of them needs, a tick each, and all backups after one click."""
+"""The page that fixes many sessions in place: it lists the changes of each session with a tick box, and one button fixes all ticked
+ones."""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ from chainviz.sessions_index.models import Session, SessionQuerySet
 from chainviz.web.http import see_other, small_numbers
 
 MOST, MOST_BYTES = 30, 24_000_000
-"""Sessions that one page checks, and how long they may be together: a person waits for it."""
+"""The most sessions, and bytes of sessions, that one page checks while a person waits."""
 SHOWN = 4
-"""Changes of a session that are shown at once."""
+"""The most changes of a session that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Proposal:
     row: Session
     diagnosis: Diagnosis
     reason: str
-    """Why it is not offered, in a sentence; "" where it is."""
+    """The sentence that says why the session cannot be fixed here; "" if it can."""
 
     @property
     def first_causes(self) -> Sequence[str]:

@@ -1,6 +1,5 @@
-"""The page that fixes a session for resuming: shows the difference, writes it back where the session is on this machine, in a file
-or a database, and puts the backup back. A chain that was uploaded through the browser has no session here: its fixed file is a
-download."""
+"""The page that fixes a session so that it can be resumed. It shows the difference, writes the session back to its file or database on this
+machine, and restores the backup. A chain that was uploaded through the browser has no session here, so its fixed file is a download."""
 
 from __future__ import annotations
 
@@ -44,18 +43,18 @@ from chainviz.web.http import see_other
 
 T = TypeVar("T")
 MOST_BYTES = 20_000_000
-"""A larger session is fixed on the command line: nobody waits that long for a page."""
+"""The largest session, in bytes, that is fixed on a page. Larger ones take too long and are fixed on the command line."""
 
 
 @dataclass(frozen=True)
 class FixPage:
-    """What the template shows."""
+    """The values of the template."""
 
     chain: Chain
     session: StoredSession | None
-    """Where its agent keeps it; None for one that was uploaded."""
+    """The session in its agent's store; None for an uploaded chain."""
     provider: Provider | None
-    """That a person chose; None: the one the session talks to."""
+    """The provider that a person chose; None for the session's own."""
     fixed: FixedSession[DiffView] | None
     error: str = ""
     pasted: PastedFix | None = None
@@ -71,7 +70,7 @@ class FixPage:
 
     @property
     def diff(self) -> DiffView:
-        """The data of the bar above the changes: their number in all, and the other layout."""
+        """The values of the bar above the changes: their total number, and the link to the other layout."""
         views = [each.difference for each in self.chains]
         return views[0] if len(views) == 1 else together(views)
 
@@ -81,7 +80,7 @@ class FixPage:
 
     @property
     def seen(self) -> str:
-        """Names the content that the page shows the difference of."""
+        """Identifies the content whose difference the page shows."""
         return _digest(self.fixed.old) if self.fixed else ""
 
     @property
@@ -89,12 +88,12 @@ class FixPage:
         return self.fixed.chains[0].provider.label if self.fixed and self.fixed.chains else ""
 
     query: str = ""
-    """What the address of the page says of the provider, the fix and the error."""
+    """The query of the page's address, with the provider, the fix and the error."""
 
 
     @cached_property
     def backups(self) -> list[str]:
-        """The newest first."""
+        """The backups, newest first."""
         try:
             return [each.name for each in reversed(self.session.backups())] if self.session else []
         except OSError:
@@ -151,7 +150,7 @@ def fixed_file(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 
 def _session_of(request: HttpRequest, chain: Chain) -> StoredSession | None:
-    """Files of this machine are offered only to the person who started the server on it."""
+    """Return the session on this machine that a chain came from; None unless the person runs a local server and may use its files."""
     if settings.CHAINVIZ.mode != "local" or not member_of(request).may("files"):
         return None
     file = LocalFile.objects.filter(chain=chain).first()
@@ -159,7 +158,7 @@ def _session_of(request: HttpRequest, chain: Chain) -> StoredSession | None:
 
 
 def _done(request: HttpRequest, chain: Chain, session: StoredSession) -> str:
-    """Writes the session; returns what was done."""
+    """Write the session. Return a sentence that says what was done."""
     if request.POST.get("act") == "restore":
         backup, before = session.restore()
         if before is None:
@@ -204,7 +203,7 @@ def _query(request: HttpRequest) -> str:
 
 
 def _only(request: HttpRequest) -> str:
-    """Return the one kind of repair that the address asks for; "" for all that the API requires."""
+    """Return the kind of repair in the address; "" for all changes that the API requires."""
     name = request.GET.get("fix", "")
     return name if name in CHOICES else ""
 
@@ -215,7 +214,7 @@ def _pasted(request: HttpRequest, chain: Chain) -> PastedFix | None:
 
 
 def _nothing(before: FileChain, result: Result) -> None:
-    """Shows no difference."""
+    """Compute no difference, for callers that only write the session."""
 
 
 def _fixed(
@@ -231,7 +230,7 @@ def _fixed(
 
 
 def _uploaded(request: HttpRequest, chain: Chain) -> Iterator[bytes]:
-    """The file with the newest versions of its chains."""
+    """Return the file with the newest versions of its chains."""
     export = Export.to(version_subject(request, chain.pk), "")
     return export.whole_file() if export.is_part else export.chain()
 

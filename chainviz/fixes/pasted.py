@@ -1,4 +1,4 @@
-"""A pasted error on the page that fixes its session: where it is, what the API says, and which single repairs end it."""
+"""A pasted error on the page that fixes its session: the place of the error, the rule that it breaks, and the repairs that solve it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from chainviz.core.pasted_errors.locate import what_was_tried
 from chainviz.core.pasted_errors.message import read_error
 
 LONGEST = 4_000
-"""Characters of a pasted message."""
+"""The most characters of a pasted error."""
 AROUND = 1
-"""Messages before and after the place that are shown."""
+"""The number of messages that are shown before and after the place."""
 SHOWN = 240
-"""Characters of a message."""
+"""The most characters of a message that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     name: str
-    """A name of a repair; "" for all that the API requires."""
+    """The name of a repair; "" for all changes that the API requires."""
     label: str
     explanation: str
     is_chosen: bool
@@ -44,14 +44,14 @@ class Line:
 class PastedFix:
     error: str
     pieces: tuple[tuple[str, bool], ...]
-    """The error's text, with whether a piece is an id or a place that was found."""
+    """The text of the error in pieces; True marks an id or a place that was found."""
     problem: str
-    """What the rules find there, in a sentence; "" where they find nothing."""
+    """The problem that the rules find at the place, as a sentence; "" if they find none."""
     url: str
-    """Of the place in the chain."""
+    """The address of the place in the chain."""
     lines: tuple[Line, ...]
     before: int
-    """Messages before those that are shown."""
+    """The number of messages before the shown ones."""
     after: int
     choices: tuple[Choice, ...]
     tried: tuple[str, ...]
@@ -90,7 +90,7 @@ def _lines(subject: Subject, first: int, last: int, place: int) -> tuple[Line, .
 
 
 def _words(message: Message) -> str:
-    """Return the beginning of what a message says."""
+    """Return the beginning of a message's text."""
     texts = []
     for part in message.parts:
         if isinstance(part, Text):

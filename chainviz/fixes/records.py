@@ -1,5 +1,5 @@
-"""The records of a session, one a line as they were meant: writes that were cut off, ran into one another or named a line
-that was never written leave lines that no agent reads, or a session whose beginning it does not find.
+"""Restore the records of a session, one on each line. Interrupted or overlapping writes leave lines that the agent cannot read, and a
+record may name a parent that was never written, so that the agent does not find the beginning of the session.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from chainviz.core.documents.json.edit import load_object, quote
 from chainviz.core.documents.written_lists import Links
 
 _START = re.compile(r'\{\s*"(?:type"\s*:\s*"[^"\\]*"|[^"\\]+"\s*:)')
-"""How a record begins: with its first key, and the kind that some name first."""
+"""The beginning of a record: its first key, and its type if that comes first."""
 _BETWEEN = "\0 \t\r\n"
-"""What may lie between two records of a line: a crash leaves zeros."""
+"""Characters that may separate two records on a line. A crash leaves zero bytes."""
 MOST_JOINED = 50
-"""Lines that may be parts of one record."""
+"""The most lines that are joined into one record."""
 _DECODE = json.JSONDecoder().raw_decode
 
 
 Record = tuple[int, bytes]
-"""With its line end; the number is that of the line of the file that it came from."""
+"""The number of the record's line in the file, and its text with the line end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
     records: tuple[Record, ...]
     damage: tuple[str, ...]
-    """What was wrong in the file, a sentence each."""
+    """A sentence for each fault in the file."""
 
     @property
     def content(self) -> bytes:
@@ -41,7 +41,7 @@ class Records:
 
 
 def whole_records(content: bytes) -> Records:
-    """Returns a file that is not JSON Lines, or hardly any of it, unchanged."""
+    """Return the records of a file. A file that is not JSON Lines, or mostly not, is returned unchanged."""
     lines = list(enumerate(content.splitlines(keepends=True), 1))
     faulty = {number for number, line in lines if line.strip() and not _is_json(line)}
     if not faulty or len(faulty) * 2 > len(lines):
@@ -69,7 +69,8 @@ def whole_records(content: bytes) -> Records:
 
 
 def _escaped(line: bytes, behind: Sequence[Record]) -> tuple[bytes, int | None]:
-    """The record of a line with its raw control characters escaped, and the last line where raw line breaks part it; b"" for none."""
+    """Return the record of a line with its control characters escaped, and the number of its last line if line breaks split it; b"" if
+    the line has no record."""
     last = None
     for number, more in [(None, b""), *behind]:
         line, last = line + more, number
@@ -95,7 +96,7 @@ def _describe_records(records: int, *, is_cut: bool) -> str:
 
 
 def _records_in(line: str, starts: set[str]) -> tuple[list[str], bool]:
-    """The whole records of a line, and whether anything else was in it."""
+    """Return the complete records of a line, and whether the line contains anything else."""
     found: list[str] = []
     place, is_cut = 0, False
     while place < len(line):
@@ -120,7 +121,7 @@ def _next_start(line: str, place: int, starts: set[str]) -> int:
 
 
 def _end_of_record(line: str, start: int) -> int | None:
-    """Return the end of the record that begins here, or None if it is cut off or inside another."""
+    """Return the end of the record that begins here; None if it is truncated or inside another record."""
     try:
         value, end = _DECODE(line, start)
         line[start:end].encode()
@@ -131,7 +132,8 @@ def _end_of_record(line: str, start: int) -> int | None:
 
 
 def relinked(whole: Records, links: Links) -> Records:
-    """Records whose parent the file does not hold follow the one before them: an agent would read nothing earlier."""
+    """Return the records, with the previous record as the parent of each record whose parent is missing. Otherwise the agent would read
+    nothing before it."""
     records, damage = list(whole.records), list(whole.damage)
     for place, before, latest in _without_parent([value_of(line) for _, line in records], links):
         number, line = records[place]
@@ -141,7 +143,7 @@ def relinked(whole: Records, links: Links) -> Records:
 
 
 def _without_parent(values: Sequence[dict[str, Any]], links: Links) -> Iterator[tuple[int, int, str]]:
-    """Place of each record with an unknown parent, and place and id of the one before it. Side chains stay as they are."""
+    """Yield the index of each record with an unknown parent, and the index and id of the record before it. Side chains are not changed."""
     ids = {value[links.own] for value in values if isinstance(value.get(links.own), str)}
     before, latest = 0, ""
     for place, value in enumerate(values):
@@ -154,7 +156,7 @@ def _without_parent(values: Sequence[dict[str, Any]], links: Links) -> Iterator[
 
 
 def without_repeats(whole: Records, member: str) -> Records:
-    """Records without those that were written again: an agent would send them twice. `member` makes a record unique."""
+    """Return the records without repeated ones, which an agent would send twice. `member` has a unique value in each record."""
     first: dict[bytes, int] = {}
     records, damage = list[Record](), list(whole.damage)
     for number, line in whole.records:
@@ -167,7 +169,7 @@ def without_repeats(whole: Records, member: str) -> Records:
 
 
 def without_lines(whole: Records, starts: Container[int], why: str) -> Records:
-    """Records without those that begin at these bytes."""
+    """Return the records without those that begin at these offsets."""
     records, damage, offset = list[Record](), list(whole.damage), 0
     for number, line in whole.records:
         if offset + len(line) - len(line.lstrip()) in starts:
@@ -179,8 +181,8 @@ def without_lines(whole: Records, starts: Container[int], why: str) -> Records:
 
 
 def renumbered(content: bytes, member: str) -> tuple[bytes, int]:
-    """The records with numbers that rise by one from the first that has a number, and the line of the first whose number
-    was another one; 0 where none was."""
+    """Return the records with consecutive numbers, starting at the first that has a number, and the line of the first record whose number
+    changed; 0 if none changed."""
     lines = content.splitlines(keepends=True)
     number, first = None, 0
     for place, line in enumerate(lines):
@@ -196,8 +198,8 @@ def renumbered(content: bytes, member: str) -> tuple[bytes, int]:
 
 
 def with_kept(old: bytes, new: bytes, links: Links) -> bytes:
-    """A compaction names the record with which the kept part begins: where a fix replaced that one, it names what stands
-    there now."""
+    """Return the records with updated references of compactions. A compaction names the first record of the kept part; if a fix
+    replaced that record, it must name the replacement."""
     if not links.kept:
         return new
     lines = new.splitlines(keepends=True)
@@ -211,7 +213,7 @@ def with_kept(old: bytes, new: bytes, links: Links) -> bytes:
 
 
 def _in_place_of(gone: str, before: Sequence[Any], after: Sequence[Any]) -> str:
-    """The first new record right before the next old one that still stands; that one where there is no new one."""
+    """Return the first new record directly before the next unchanged record, or that unchanged record if there is no new one."""
     stands = next((id for id in before[before.index(gone) :] if id is not None and id in after), None)
     if stands is None:
         return gone
@@ -222,7 +224,7 @@ def _in_place_of(gone: str, before: Sequence[Any], after: Sequence[Any]) -> str:
 
 
 def _with(line: bytes, member: str, value: str) -> bytes:
-    """`value`: as JSON."""
+    """Return the record with a member replaced. `value` is JSON text."""
     text = line.decode()
     body = text.rstrip("\r\n")
     record = load_object(body)
@@ -231,7 +233,7 @@ def _with(line: bytes, member: str, value: str) -> bytes:
 
 
 def value_of(line: bytes) -> dict[str, Any]:
-    """The object of a line; {} where it is none."""
+    """Return the JSON object of a line; {} if the line is not one."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A session where its agent keeps it, in a file or a database: read, fixed, written back behind a backup, and restored."""
+"""A session in its agent's store, which is a file or a database: read it, fix it, write it back with a backup, and restore the backup."""
 
 from __future__ import annotations
 
@@ -21,27 +21,28 @@ T = TypeVar("T")
 
 
 class StoredSession(Protocol):
-    """A session of this machine, named as the command line names it."""
+    """A session of this machine, in a file or a database."""
 
     @property
     def address(self) -> str: ...
 
     @property
     def name(self) -> str:
-        """Return the name of its file, or of a file that its export would be."""
+        """Return the name of its file, or a name for an export from its database."""
 
     @property
     def database(self) -> Database | None:
         """Return the kind of its database; None for a file."""
 
     def read(self) -> bytes:
-        """Raises DocumentError where it cannot be read."""
+        """Return the content. Raises DocumentError if it cannot be read."""
 
     def write(self, old: bytes, new: bytes) -> Path:
-        """Return the backup. Raises Refused where it is no longer `old`, or its agent runs."""
+        """Replace the content `old` with `new`, and return the backup. Raises Refused if the content is no longer `old`, or its agent
+        is running."""
 
     def restore(self) -> tuple[Path, Path | None]:
-        """Put the newest backup back, and return it with a copy of what was there until now; None where nothing differs."""
+        """Restore the newest backup. Return it and a copy of the replaced content, or None if nothing differs."""
 
     def backups(self) -> list[Path]:
         """Return the backups, the oldest first."""
@@ -124,7 +125,7 @@ class SessionRow(StoredSession):
 
 
 def stored_session(address: str) -> StoredSession:
-    """Return the session at an address. What is neither a file nor in a database of an agent refuses to be read."""
+    """Return the session at an address. If the address is neither a file nor in an agent's database, reading it raises an error."""
     try:
         sessions = database_sessions(address)
     except DocumentError:
@@ -134,18 +135,18 @@ def stored_session(address: str) -> StoredSession:
 
 @dataclass(frozen=True, slots=True)
 class HowToRead:
-    """How the content of a session is read, and what it must satisfy."""
+    """How to read the content of a session, and the goal of its fix."""
 
     format: str | None = None
     target: Target = ALL_REQUIRED
     database: Database | None = None
-    """In which it is kept."""
+    """The database that contains the session; None for a file."""
 
 
 def fix_content(
     content: bytes, name: str, show: Callable[[Chain, Result], T], how: HowToRead = HowToRead()
 ) -> FixedSession[T]:
-    """Fix a session's content as `fix_session` does, without the rows that the agent of its database cannot read."""
+    """Fix a session's content like `fix_session`, without rows that the agent of its database cannot read."""
     whole, damage = how.database.without_damage(content) if how.database else (content, ())
     fixed = fix_session(whole, name, show, how.format, how.target)
     return replace(fixed, old=content, damage=(*damage, *fixed.damage))

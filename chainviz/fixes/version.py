@@ -1,4 +1,4 @@
-"""The fix of a session as the next version of its chain, in one act: the session where its agent keeps it stays as it is."""
+"""Save the fix of a session as the next version of its chain in one step. The session in its agent's store does not change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTE = "Fixed for resuming"
 
 
 def save_version(request: HttpRequest, chain: Chain, provider: Provider | None, only: str) -> int:
-    """Return the number of the new version. Raises Refused where the person may not save, or has a draft that would be mixed in."""
+    """Save the fix and return the number of the new version. Raises Refused if the person may not save, or has a draft of the chain."""
     person = person_of(request)
     if not member_of(request).may("save"):
         raise Refused("Your role does not allow new versions.")
