@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _written(chain: Chain, operation: str, options: Options, writer: str) -> Result:
-    """Says on standard error what a model's work is estimated to cost, and then what its server counted."""
+    """Print the estimated cost of a model on standard error, and afterwards the tokens that its server counted."""
     writers = SummaryWriters(writer)
     if isinstance(options, SummarizeOptions):
         remark(chain.title, writers.estimate(chain.core, options))
@@ -127,7 +127,7 @@ def apply_to_files(arguments: argparse.Namespace, change: Callable[[Chain], Resu
 
 
 Applied = tuple[Chain, Result]
-"""The chain before, and what became of it."""
+"""A chain, and the result of the operation."""
 
 
 def _applied(change: Callable[[Chain], Result], chain: Chain) -> tuple[Chain, Applied | NotApplied]:
@@ -164,7 +164,7 @@ def _report(before: Chain, made: Result) -> Iterator[str]:
 
 
 def _write(done: Sequence[Chain], in_file: Sequence[Chain], to: str | None, target: str) -> None:
-    """Write the chains in another format, or the file with all of them: with the present `in_file`."""
+    """Write the chains in another format or, with `in_file`, the whole file with the changed chains."""
     formats = {chain.format for chain in done if chain.is_moved}
     format = to if to and to != SAME else next(iter(formats), None)
     if format is None:
@@ -188,7 +188,7 @@ def _converted(chain: Chain, format: str) -> Result:
 
 
 def _copies_left(chains: Sequence[Chain], rewrite: Rewrite) -> Iterator[str]:
-    """Chains in other documents of the file keep their messages."""
+    """Yield a warning if other chains of the file still contain removed content."""
     file, now = chains[0].file, {id(chain.loaded): chain.messages for chain in chains}
     rewritten = {chain.loaded.envelope.region for chain in chains if chain.is_changed}
     for loaded in file.chains:

@@ -27,11 +27,11 @@ from chainviz.core.providers.contract import Provider
 
 FOUND: tuple[Severity, ...] = ("error", "warning")
 FAILING: dict[str, tuple[Severity, ...]] = {"error": ("error",), "warning": FOUND, "unchecked": (*FOUND, "unchecked")}
-"""The severities that make the exit code 1, by --fail-on; what is odd but legal never does."""
+"""The severities that make the exit code 1, by --fail-on. Infos never do."""
 
 
 OWN = "own"
-"""In place of a provider: the one that the next call of the chain goes to."""
+"""The value of --provider for the provider of the chain's next call."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,7 +123,7 @@ def _write_report(lines: Iterator[str], path: str) -> None:
 
 
 def _locate(arguments: argparse.Namespace) -> int:
-    """0 where the error is found in a chain, else 1."""
+    """Print where the chains have the error. Return 0 if it was found, otherwise 1."""
     if arguments.error == "-" and "-" in arguments.files:
         raise OptionsError("The error and a transcript cannot both come from standard input.")
     error = read_error(read_text(arguments.error))

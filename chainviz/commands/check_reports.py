@@ -1,6 +1,6 @@
-"""What `chainviz check --report` writes for CI: JUnit XML, SARIF 2.1.0, annotations of GitHub Actions, or a Markdown summary.
+"""The reports of `chainviz check --report` for CI: JUnit XML, SARIF 2.1.0, annotations for GitHub Actions, and a Markdown summary.
 
-What was found is in `findings`; SARIF and the summary have modules of their own.
+`findings` has the data of all reports; SARIF and the summary have their own modules.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from chainviz.core.counts import count_text
 from chainviz.core.errors import visible, visible_lines
 
 COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice", "unchecked": "notice"}
-"""Of GitHub Actions."""
+"""The command of GitHub Actions for each severity."""
 
 
 def _is_unread(finding: Finding, chain: Checked) -> bool:
-    """Whether the chain was not fully read, and that is a failure."""
+    """Return True if the chain was not fully checked and that counts as a failure."""
     return finding.problem.rule == UNREAD and "warning" in chain.failing
 
 

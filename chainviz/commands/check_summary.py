@@ -1,4 +1,4 @@
-"""The summary of `chainviz check` as Markdown, such as for the page of a job in GitHub Actions."""
+"""The Markdown summary of `chainviz check`, for example for the page of a job in GitHub Actions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chainviz.core.chain.problems import Severity
 from chainviz.core.errors import visible
 
 MOST = 50
-"""Chains in the table."""
+"""The most chains in the table."""
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#@])")
 
 
@@ -60,5 +60,5 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text as Markdown that shows it as it is, in one line."""
+    """Return text in one line, with Markdown's special characters escaped."""
     return _SPECIAL.sub(r"\\\1", visible(text))

@@ -1,6 +1,6 @@
 """`chainviz createowner`: makes the first account of a team, or another owner.
 
-Where the installation was used in local mode, its owner becomes this account and keeps all chains, drafts and versions.
+If the installation was used in local mode, its owner becomes this account and keeps all chains, drafts and versions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def read_password() -> str:
-    """Asks twice at a terminal, else reads one line."""
+    """Read a password: twice at a terminal, otherwise one line."""
     from django.core.exceptions import ValidationError
 
     if not sys.stdin.isatty():

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _comparisons(old: ChainFile, new: ChainFile, number: int | None) -> Iterator[Comparison | ChainDiff]:
-    """Chains of the same number are compared; one without a counterpart is compared with nothing."""
+    """Compare the chains of two files by number. A chain without a counterpart is compared with an empty one."""
     for before, after in zip_longest(chosen(old, number), chosen(new, number)):
         if before and after:
             yield diff(before, after)

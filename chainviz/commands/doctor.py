@@ -14,7 +14,7 @@ from chainviz.fixes.doctor import Diagnosis, Watch, diagnose_all, fix_all, reaso
 
 _WORDS = {"refused": "would be refused", "unfixable": "would be refused and cannot be fixed", "unreadable": "cannot be read"}
 PAUSE = 5.0
-"""Seconds between two looks of --watch."""
+"""The seconds between two checks of --watch."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(sessions: Sequence[Session]) -> tuple[int, list[Session]]:
-    """Print what is wrong with the sessions. Return how many are faulty, and those that a fix changes."""
+    """Print the faults of the sessions. Return the number of faulty sessions, and the sessions that a fix would change."""
     counts, waiting = dict.fromkeys(_WORDS, 0), list[Session]()
     for diagnosis in _faulty(sessions):
         counts[diagnosis.state] += 1
@@ -63,7 +63,7 @@ def _faulty(sessions: Sequence[Session]) -> Iterator[Diagnosis]:
 
 
 def _fix(waiting: Sequence[Session]) -> int:
-    """Fix sessions whose agents do not run. Return how many are faulty all the same."""
+    """Fix sessions whose agents are not running. Return the number of sessions that are still faulty."""
     reasons = {session: reason_to_wait(session, time.time()) for session in waiting}
     tell(filter(None, reasons.values()))
     tell(fix_all([session for session, reason in reasons.items() if not reason]))

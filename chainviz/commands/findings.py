@@ -1,4 +1,4 @@
-"""What `chainviz check` found in a chain, with the line of the file, as its reports take it."""
+"""The findings of `chainviz check` in a chain, with their lines in the file, for its reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHUNK = 1 << 20
 class Finding:
     problem: Problem
     line: int
-    """Of the file, from 1: where its message begins."""
+    """The line of the file, from 1, at which the message begins."""
 
     @property
     def rule(self) -> str:
@@ -46,7 +46,7 @@ class Checked:
 
 
 class Lines:
-    """The line of each place of a file."""
+    """Finds the line of each message in a file."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

@@ -23,9 +23,9 @@ from chainviz.fixes.fix import RESPELLED, FixedChain, FixedSession, Target, fix_
 from chainviz.fixes.stored_session import HowToRead, fix_content
 
 MOST_LINES = 12
-"""Lines of a changed text that are shown."""
+"""The most lines of a changed text that are printed."""
 MOST_CHANGES = 1_000
-"""Lines of a difference that are shown."""
+"""The most lines of a difference that are printed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _code(name: str, arguments: argparse.Namespace, provider: Provider | None) -> int:
-    """0: valid, or fixed; 1: something would change, or errors remain; 2: not readable, or not written."""
+    """Fix the sessions. Return 0 if they are valid or fixed, 1 if something would change or errors remain, 2 if one cannot be read or
+    written."""
     try:
         sessions = database_sessions(name)
         if arguments.restore:

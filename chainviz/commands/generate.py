@@ -1,4 +1,4 @@
-"""`chainviz generate`: writes a made-up chain: one of the known small ones, one by numbers, or a long one with real sizes."""
+"""`chainviz generate`: write a generated chain: a small predefined one, one with given numbers, or a long one with realistic sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chainviz.core.generate import PREDEFINED, generate_complex_chain, generate_
 from chainviz.core.load import document_in, load_file
 
 OPENING = 200
-"""Messages that decide whether a file can be opened."""
+"""The number of messages by which the format of a file is detected."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_opens(format: Format, messages: tuple[Message, ...]) -> None:
-    """Raise OptionsError where chainviz could not detect the format of the file again: a chain of system messages only, for example."""
+    """Raise OptionsError if chainviz could not detect the format of the file, as for a chain of only system messages."""
     try:
         load_file(b"".join(document_in(format, messages)))
     except DocumentError as error:

@@ -1,4 +1,4 @@
-"""`chainviz hook`: what agents run that `chainviz integrate` was called for. It never stops an agent: problems are messages."""
+"""`chainviz hook`: the command that agents run after `chainviz integrate`. It never stops an agent; it only prints problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands read and print: `files`, `option_values`, `check_reports`."""
+"""Input and output of the commands: their files, the options of operations, and printed text."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.operations.contract import Operation, Options
 
-# Files on the command line: those that are named and those of folders, read one after the other, and where each is
-# written.
+# The files of a command line: named ones and those in folders, read one by one, and the destination of each result.
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Input:
     name: str
     """A path, or - for standard input."""
     place: str
-    """Its path in a folder that holds what several inputs become."""
+    """The path of the result in the output folder, if there are several inputs."""
 
 
 def add_files(parser: argparse.ArgumentParser, *, may_lack: bool = False) -> None:
@@ -55,7 +54,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 
 def _choices(format: Format) -> str:
-    """Describe the spelling of a format's choices other than the usual ones."""
+    """Return a sentence about the choices of a format and their spelling."""
     unusual = [(value, f"{choice.label} {label}".lower()) for choice in format.choices for value, label in choice.values[1:]]
     said = ", ".join(f"{value} ({label})" for value, label in unusual)
     example = ",".join(value for value, _ in unusual)
@@ -71,10 +70,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def each_file(arguments: argparse.Namespace, work: Callable[[Input, ChainFile], int]) -> int:
-    """Does the work on every file; one that cannot be read is reported on standard error and does not stop the others.
-
-    Returns the highest exit code.
-    """
+    """Call `work` for every file, and return the highest exit code. A file that cannot be read is reported on standard error and does
+    not stop the others."""
     if arguments.format:
         get_format(arguments.format)
     code = 0
@@ -89,7 +86,7 @@ def each_file(arguments: argparse.Namespace, work: Callable[[Input, ChainFile], 
 
 
 def inputs(names: Iterable[str]) -> Iterator[Input]:
-    """The files that are named, and all files below the folders that are, without hidden ones and backups of sessions."""
+    """Yield the named files, and all files below named folders except hidden ones and backups of sessions."""
     for name in names:
         places = sorted(Path(name).rglob("*")) if name != "-" else []
         below = [path for path in places if path.is_file() and not _is_left_out(path.relative_to(name))]
@@ -135,7 +132,7 @@ class Outputs:
         self._out: str = arguments.out or ""
         self._is_folder = len(arguments.files) > 1 or any(Path(name).is_dir() for name in arguments.files)
         self._taken: dict[str, str] = {}
-        """By what is written, the name of its input."""
+        """The name of the input of each written file."""
         if arguments.json and self._out == "-":
             raise OptionsError(
                 "--json and --out - would both write to standard output; choose a file for one of them."
@@ -146,7 +143,7 @@ class Outputs:
             raise OptionsError(f"{self._out} is a file; several files are written to a folder.")
 
     def path(self, each: Input) -> str:
-        """Raises OptionsError where another input has become this file already."""
+        """Return the path of a result. Raises OptionsError if another input was already written to it."""
         if not self._is_folder and (self._out in ("", "-") or not Path(self._out).is_dir()):
             return self._out
         if not self._out:
@@ -162,7 +159,7 @@ class Outputs:
         return str(path)
 
 
-# The options of an operation as words of a command line: what `--help` says about them, and what `--set` gives.
+# The options of an operation on a command line: their description in `--help`, and their values from `--set`.
 
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -179,8 +176,7 @@ def described_options(operation: Operation[Any]) -> Iterator[str]:
 
 
 def option_values(model: type[Options], settings: Sequence[str]) -> dict[str, Any]:
-    """Returns values by the name of their option. Raises OptionsError for words that are not `key=value`, or
-    for a file that cannot be read."""
+    """Return the values by option name. Raises OptionsError for arguments that are not `key=value`, or for a file that cannot be read."""
     values: dict[str, Any] = {}
     for setting in settings:
         key, sign, value = setting.partition("=")
@@ -248,12 +244,12 @@ def _words(value: str) -> list[str]:
     return [word.strip() for word in value.split(",") if word.strip()]
 
 
-# What a command prints. Control characters of a transcript or a file's name are shown, so that none acts on the
-# terminal. Content that is exported goes through `chainviz.api.writing` instead, byte by byte.
+# Printed text. Control characters of transcripts and file names are shown as marks, so that none affects the terminal. Exported content is
+# written by `chainviz.api.writing` instead, byte for byte.
 
 
 def tell(lines: Iterable[str]) -> None:
-    """Print lines. If the reader has had enough (`chainviz show … | head`), work that is still to be written continues."""
+    """Print lines. If the reader closes the pipe (`chainviz show … | head`), the command still finishes its work."""
     try:
         for line in lines:
             print(visible(line))
@@ -263,7 +259,7 @@ def tell(lines: Iterable[str]) -> None:
 
 
 def complain(error: object) -> None:
-    """Prints why something was not done on standard error."""
+    """Print an error on standard error."""
     print(f"chainviz: {visible(str(error))}", file=sys.stderr, flush=True)
 
 
@@ -299,7 +295,7 @@ class Counter:
         self._width = len(text)
 
     def clear(self) -> None:
-        """Take the line away, before something else is printed."""
+        """Remove the line before other output."""
         self._write(" " * self._width)
         self._write("")
 

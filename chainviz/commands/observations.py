@@ -1,5 +1,5 @@
-"""`chainviz observations`: list the tool results of each chain with their calls, whatever their form; with `--as`
-those of each AI message with calls as one text, as a model reads it.
+"""`chainviz observations`: list the tool results of each chain with their calls, in any form. With `--as`, print the results of each
+AI message with calls as one text, as a model would read them.
 """
 
 from __future__ import annotations

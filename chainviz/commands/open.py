@@ -1,4 +1,4 @@
-"""`chainviz open`: shows a session of this machine in the browser, with the server that runs or a new one."""
+"""`chainviz open`: show a session of this machine in the browser, with the running server or a new one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chainviz.core.errors import DocumentError, OptionsError
 from chainviz.settings import CHAINVIZ
 
 MOST_NAMED = 10
-"""Sessions that are listed where several have the id."""
+"""The most sessions that are listed if several have the id."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def can_serve() -> bool:
 
 
 def page_of(address: str, site: str) -> str:
-    """Import the session, or what is new in it, and return the address of its page."""
+    """Import the session, or its new messages, and return the address of its page."""
     from django.urls import reverse
 
     from chainviz.accounts.models import local_member

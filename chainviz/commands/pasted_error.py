@@ -1,4 +1,4 @@
-"""`chainviz check --error`: locate in a chain the error that an API's message reports, and its fix."""
+"""`chainviz check --error`: find the place in a chain that an API's error refers to, and its fix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chainviz.core.providers.rules import reason_without_fix
 
 
 def read_text(name: str) -> str:
-    """Raises DocumentError where the file with the message cannot be read. - is standard input."""
+    """Return the text of the error. `-` reads standard input. Raises DocumentError if the file cannot be read."""
     if name == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
@@ -26,12 +26,12 @@ def read_text(name: str) -> str:
 
 
 MOST_SESSIONS = 3
-"""Sessions with an id of the error that are named, the ones changed last."""
+"""The most sessions with an id of the error that are listed, latest changes first."""
 
 
 def sessions_with(error: ErrorMessage) -> list[str]:
     """Return the addresses of sessions of this machine that have an id of the error. Raises DocumentError where there are none."""
-    from chainviz.api.sessions import sessions  # loads sqlite3, which most commands do without
+    from chainviz.api.sessions import sessions  # imported late because it loads sqlite3
     from chainviz.fixes.by_error import addresses_with, ids_of
 
     ids = ids_of(error)

@@ -20,15 +20,15 @@ from chainviz.core.errors import ChainError, DocumentError, OptionsError, Refuse
 
 TOKEN = "CHAINVIZ_TOKEN"
 SECONDS_BETWEEN = 1.0
-"""While the server imports a large file."""
+"""The seconds between two requests for the progress of a large import."""
 WAITS = (1.0, 2.0, 4.0)
-"""Seconds before a request is sent again that has got no answer."""
+"""The seconds before each repetition of a request without an answer."""
 BUSY = {502, 503, 504}
-"""What a reverse proxy answers while its server restarts."""
+"""The status codes of a reverse proxy while its server restarts."""
 MEMBERS = {"state", "checks"}
-"""One of them is in each answer that is expected: of an upload, and of a review."""
+"""Members, one of which is in every valid answer: to an upload, or to a review."""
 LONGEST = 600.0
-"""Seconds that the server may take for one answer."""
+"""The most seconds to wait for one answer."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +67,7 @@ def _content(name: str) -> bytes:
 
 
 class NoAnswer(Exception):
-    """The server could not be reached, or works on the first request still: ask again."""
+    """Raised if the server cannot be reached, or still works on the first request. The request may be repeated."""
 
 
 class NoRedirect(HTTPRedirectHandler):
@@ -79,7 +79,7 @@ class NoRedirect(HTTPRedirectHandler):
 
 class Server:
     def __init__(self, address: str, token: str) -> None:
-        """Raises OptionsError."""
+        """Raises OptionsError if the address or the token is missing."""
         if urlsplit(address).scheme not in ("http", "https"):
             raise OptionsError("--to needs the address of a server, such as https://chainviz.example.org.")
         if not token:
@@ -89,7 +89,7 @@ class Server:
         self._opener = build_opener(NoRedirect)
 
     def push(self, name: str, content: bytes) -> list[str]:
-        """Returns the links of the chains. Raises Refused where the server does not take the file."""
+        """Upload a file and return the links of its chains. Raises Refused if the server does not accept the file."""
         query = urlencode({"name": name[-255:]}, errors="replace")
         answer = self.ask(f"/api/v1/uploads?{query}", content, uuid4().hex)
         while answer["state"] == "importing":
@@ -115,7 +115,7 @@ class Server:
             raise DocumentError(f"{self._address} does not answer like chainviz: {error}.") from None
 
     def _ask_once(self, request: Request) -> dict[str, Any]:
-        """Raises NoAnswer where the request may be sent again."""
+        """Send a request once. Raises NoAnswer if it may be repeated."""
         try:
             with self._opener.open(request, timeout=LONGEST) as answer:
                 found = json.load(answer)
@@ -135,7 +135,7 @@ class Server:
 
 
 def _sentence(error: HTTPError) -> str:
-    """Return the sentence of the server, else its status."""
+    """Return the server's error sentence, or its status if it sent none."""
     try:
         return str(json.loads(error.read(100_000))["error"])
     except (ValueError, KeyError, TypeError):

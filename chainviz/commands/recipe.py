@@ -1,7 +1,6 @@
 """`chainviz recipe`: run the steps of a recipe on each chain of the files, write the result, and report the changes.
 
-A file has no earlier versions, so a recipe that ends in a purge purges nothing here; a warning says so, and where it
-can be done.
+A file has no earlier versions, so the purge of a recipe does nothing here. A warning says so, and says where a purge is possible.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`chainviz restore FILE`: fills an empty installation from a backup, on SQLite or PostgreSQL, whichever wrote it."""
+"""`chainviz restore FILE`: fill an empty installation on SQLite or PostgreSQL from a backup of either."""
 
 from __future__ import annotations
 

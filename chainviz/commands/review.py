@@ -1,7 +1,7 @@
 """`chainviz check --review`: whether stored chains meet the rules of their team, for CI.
 
-With a token, an address is asked over HTTP, so that a machine of the CI needs no access to the database. Without one, and for a number,
-the chain is looked up in the database of this machine.
+With a token, the server at the address of the chain is asked over HTTP, so that a CI machine needs no access to the database. Without a
+token, or for a bare number, the chain is looked up in the database of this machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _NAMED = re.compile(r"(?:(?P<server>https?://.*)/c/|(?:.*/c/)?)(?P<chain>\d{1,18
 
 
 def check_reviews(chains: Sequence[str], *, as_json: bool) -> int:
-    """Print how each chain stands. Return 1 where one does not meet every rule. Raises OptionsError for what names no chain."""
+    """Print the review of each chain. Return 1 if a chain does not meet every rule. Raises OptionsError for an argument that names no
+    chain."""
     named = [_read(each) for each in chains]
     token = token_of_environment()
     standings = _ask_servers(named, token) if token and all(server for server, _ in named) else _ask_database([key for _, key in named])
@@ -33,7 +34,7 @@ def check_reviews(chains: Sequence[str], *, as_json: bool) -> int:
 
 
 def _read(named: str) -> tuple[str, int]:
-    """The server, "" for a bare number, and the number of a chain."""
+    """Return the server ("" for a bare number) and the number of a chain."""
     found = _NAMED.fullmatch(named)
     if found is None:
         raise OptionsError(f"{named} is neither the number nor the address of a chain.")
@@ -48,14 +49,14 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _ask_servers(named: Sequence[tuple[str, int]], token: str) -> Iterator[dict[str, Any]]:
-    """Ask the servers. Raises Refused where one does not answer with a review."""
+    """Yield the reviews from the servers. Raises Refused if a server does not answer with a review."""
     for server, key in named:
         answer = Server(server, token).ask(f"/api/v1/chains/{key}/review")
         yield _row(key, answer["title"], answer["version"], answer["met"], answer["sign_off"] is not None, answer["checks"])
 
 
 def _ask_database(keys: Sequence[int]) -> Iterator[dict[str, Any]] | None:
-    """Look chains up in the database; None where it cannot be used, which was reported."""
+    """Return the reviews from the database of this machine; None if it cannot be used, which is already reported."""
     from chainviz.commands.server.startup import prepare
 
     return _rows_of(keys) if prepare() else None

@@ -40,7 +40,7 @@ def _result(chain: Checked, finding: Finding) -> dict[str, object]:
 
 
 def _rule(finding: Finding) -> dict[str, Any]:
-    """The descriptor of the rule that a finding breaks."""
+    """Return the descriptor of the rule that a finding breaks."""
     problem = finding.problem
     found = _provider_rule(finding)
     label = f"{get_provider(problem.provider).label}: " if problem.provider else ""

@@ -1,5 +1,5 @@
-"""`chainviz serve`: prepares the database, imports the files it is given, then starts gunicorn with one process a core for
-pages, and one process for jobs (worker.py)."""
+"""`chainviz serve`: prepare the database, import the given files, then start gunicorn with one process for each core, and one process for
+jobs (worker.py)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def switch_discovery_off() -> None:
 
 
 def choose_agents(names: str) -> str:
-    """Make the agents that are named, separated by commas, the sources of the library. Returns why they cannot be, or ""."""
+    """Make the named agents, separated by commas, the sources of the library. Return the reason why that is not possible, or ""."""
     from chainviz.accounts.models import local_member
     from chainviz.sessions_index.services import add_agents
 
@@ -91,18 +91,18 @@ def has_account() -> bool:
 
 
 def clear_staged_files() -> None:
-    """Delete files of uploads that were killed. In local mode nothing is uploaded before the server listens; in team mode
-    another server may be receiving a file, so that a file must have been left alone for a while."""
+    """Delete files of aborted uploads. In local mode, nothing is uploaded before the server listens. In team mode, another server may be
+    receiving a file, so only files without recent changes are deleted."""
     from chainviz.chains.uploads.arrivals import UNCLAIMED_FOR, clear_orphans
 
     clear_orphans(timedelta(0) if CHAINVIZ.mode == "local" else UNCLAIMED_FOR)
 
 
 def take_in(names: Sequence[str], format: str, url: str) -> int:
-    """Puts every chain of the files into the library, and lists the folders, one line each. What cannot be read is reported
-    and skipped. Very many files are not read at once: their folders are listed.
+    """Import every chain of the files, and list the folders, one line each. Unreadable files are reported and skipped. If there are
+    very many files, only their folders are listed.
 
-    Returns 2 where something could not be read, else 0.
+    Returns 2 if something could not be read, otherwise 0.
     """
     from chainviz.accounts.models import local_member
     from chainviz.chains.folders.choose_folders import FEW, folders_of, is_place, watch
@@ -142,7 +142,7 @@ def cannot_listen(host: str, port: int) -> str:
 
 
 def serve(host: str, port: int, has_worker: bool = True, when_ready: Callable[[], object] | None = None) -> None:
-    """Serve until the process is stopped. `when_ready` is called instead of a note as soon as requests are answered."""
+    """Serve until the process is stopped. `when_ready` is called when the server answers requests; the default prints a note."""
     from gunicorn.app.base import BaseApplication
 
     class Server(BaseApplication):  # type: ignore[misc]
@@ -157,7 +157,7 @@ def serve(host: str, port: int, has_worker: bool = True, when_ready: Callable[[]
 
             from chainviz.wsgi import application
 
-            resolve("/")  # imports all pages once, before the processes that share them are forked
+            resolve("/")  # imports all pages before the processes are forked, so that they share the memory
             gc.collect()
             gc.freeze()
             return application
@@ -181,8 +181,8 @@ def core_count() -> int:
 
 
 def open_connection() -> None:
-    """Open a connection in the thread that accepts requests. It stays open, so that SQLite keeps the files that readers need
-    on a full disk."""
+    """Open a connection in the thread that accepts requests. It stays open, so that SQLite keeps the files that readers need on a full
+    disk."""
     from django.db import connection
 
     if connection.vendor == "sqlite":
@@ -190,9 +190,9 @@ def open_connection() -> None:
 
 
 def start_worker(turn: IO[bytes]) -> None:
-    """Start the job process from one of the processes for pages. If that one ends, another one takes its turn.
+    """Start the job process from one of the page processes. If that page process ends, another one starts a new job process.
 
-    `turn`: an open file that all of them inherit. A lock on it ends with the process that has it.
+    `turn` is an open file that all processes inherit. A lock on it ends with the process that holds it.
     """
 
     def wait_for_turn() -> None:
@@ -219,10 +219,10 @@ def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
         "worker_class": "chainviz.commands.server.http_worker.Worker",
         "workers": processes,
         "preload_app": True,
-        # an upload that stalls holds a thread; readers must still find one
+        # a stalled upload blocks a thread; readers must still get one
         "threads": 48,
         "keepalive": 5,
-        # the most that gunicorn takes: a filter of the library is an address
+        # the most that gunicorn allows, because a filter of the library is part of an address
         "limit_request_line": 8190,
         "graceful_timeout": 10,
         "loglevel": "warning",
@@ -235,6 +235,6 @@ def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
 
 
 def tell_ready(url: str, address: str = "") -> None:
-    """Say where people open it. In team mode several processes share that address, so each also says where it listens."""
+    """Print the address for people. In team mode, several processes share it, so each also prints its own address."""
     own = f", listening on {address}" if address and CHAINVIZ.mode == "team" else ""
     announce(f"chainviz is ready: {url}{own}  (stop it with Ctrl+C)")

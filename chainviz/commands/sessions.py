@@ -62,7 +62,7 @@ def _lines(session: Session, lost: Iterable[Lost]) -> Iterator[str]:
 
 
 def chosen_sessions(arguments: argparse.Namespace) -> tuple[list[Session], int]:
-    """Return the sessions that the options name, the one changed last first, and 2 where a store could not be read."""
+    """Return the sessions that the options select, latest changes first, and the exit code, 2 if a store could not be read."""
     sessions, code = list[Session](), 0
     for each in find_sessions(arguments.agent, arguments.project):
         if isinstance(each, DocumentError):

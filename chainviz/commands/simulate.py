@@ -1,4 +1,4 @@
-"""`chainviz simulate`: when compaction strategies would have fired, and how large each request of a chain would have been."""
+"""`chainviz simulate`: show when compaction strategies would have compacted a chain, and how large each request would have been."""
 
 from __future__ import annotations
 

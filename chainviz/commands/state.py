@@ -1,4 +1,4 @@
-"""`chainviz state`: a conversation state checked and salvaged; of any other chain, what would be stored and sent."""
+"""`chainviz state`: check and salvage a conversation state; for any other chain, print what would be stored and sent."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     file = read_state(content, arguments.provider)
     salvaged = salvage(file, arguments.provider) if arguments.salvage else None
     if arguments.out:
-        # refused while there is a problem: nothing is overwritten with less than there was
+        # refused if there is a problem, so that no state is overwritten with an incomplete one
         state = salvaged.state if salvaged else file.opened()
         write_out(arguments.out, iter([write_state(state or State(arguments.provider))]))
     if arguments.out != "-":

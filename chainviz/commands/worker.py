@@ -1,4 +1,4 @@
-"""`chainviz worker`: runs slow jobs in a process of its own, beside any number of others. `chainviz serve` has one as its child."""
+"""`chainviz worker`: run slow jobs in a separate process. Any number of workers may run; `chainviz serve` starts one itself."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def keep_child() -> None:
     command = [sys.executable, "-P", "-m", "chainviz", "worker", "--child"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     while True:
-        # a session of its own: Ctrl+C in the terminal is for the parent
+        # a separate session, so that Ctrl+C in the terminal reaches only the parent
         child = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, start_new_session=True)
         log.warning("The job process ended with status %s; another one is started.", child.wait())
         time.sleep(PAUSE_SECONDS)
 
 
 def _end_with_parent(cut_off: Callable[[], None]) -> None:
-    """Stop this process when the parent ends, however that ends: the pipe to it closes then."""
+    """Stop this process when the parent ends for any reason, because the pipe to the parent closes then."""
     while os.read(sys.stdin.fileno(), 1):
         pass
     cut_off()

@@ -1,1 +1,1 @@
-"""What the commands that serve pages or run jobs share."""
+"""Code that the commands for pages and jobs share."""

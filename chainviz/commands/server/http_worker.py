@@ -1,5 +1,4 @@
-"""gunicorn's worker, whose own refusals have the headers that every answer of ours has: requests that are not valid HTTP reach
-no middleware."""
+"""A gunicorn worker that adds our security headers to its own error responses, because invalid HTTP requests reach no middleware."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
 
 
 class _WithHeaders:
-    """The connection of a client, which gets one whole answer."""
+    """A client's connection that adds the headers to the one response it gets."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

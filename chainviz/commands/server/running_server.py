@@ -1,4 +1,4 @@
-"""Find the server that runs on this machine with this data folder, by a note that it leaves there while it runs."""
+"""Find the running server of this data folder on this machine, by a file that it keeps there while it runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from chainviz.settings import CHAINVIZ
 
 SECONDS = 2.0
-"""For a connection on this machine."""
+"""The most seconds to wait for a connection on this machine."""
 
 
 def _note() -> Path:
@@ -18,7 +18,7 @@ def _note() -> Path:
 
 
 def note_server(host: str, port: int, url: str) -> None:
-    with suppress(OSError):  # on a full disk the server runs all the same
+    with suppress(OSError):  # the server also runs on a full disk
         _note().write_text(json.dumps({"host": host, "port": port, "url": url}))
 
 
@@ -28,7 +28,7 @@ def forget_server() -> None:
 
 
 def running_url() -> str:
-    """The address that people open; "" where no server answers. One that was killed left its note."""
+    """Return the address of the running server; "" if no server answers, because a killed server leaves its file."""
     try:
         found = json.loads(_note().read_text())
         with socket.create_connection((found["host"], found["port"]), timeout=SECONDS):

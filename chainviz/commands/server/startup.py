@@ -1,4 +1,4 @@
-"""What a process does before it serves pages or runs jobs: tables and static files."""
+"""Prepare a process that serves pages or runs jobs: database tables, static files, and a reserve of disk space."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from chainviz.commands.io import complain, tell
 
 RESERVE = "reserve"
 RESERVE_SIZE = 1_000_000
-"""A file of so many bytes is deleted when chainviz starts on a full disk: SQLite needs some room before it can read."""
+"""The size in bytes of a file that is deleted when chainviz starts on a full disk, because SQLite needs some space before it can read."""
 AMPLE = 10 * RESERVE_SIZE
-"""Free bytes from which on the reserve is made."""
+"""The least free space, in bytes, at which the reserve is created."""
 NEEDED = 100_000
-"""Free bytes that the processes of a server need: SQLite ends a process that cannot extend its shared memory."""
-# What django-htmx brings besides the htmx that our pages load.
+"""The least free space, in bytes, for the processes of a server. SQLite ends a process that cannot extend its shared memory."""
+# Files of django-htmx that our pages do not load.
 UNUSED_STATIC = ["ext", "htmax-*", "htmx-4*"]
 
 
@@ -32,12 +32,12 @@ def set_up_django() -> None:
     import django
 
     django.setup()
-    # the messages of a block live and go together: looking through them at every 700th took a fifth of an import's time
+    # garbage collection at every 700th object took a fifth of an import's time, although the messages of a block are freed together
     gc.set_threshold(50_000, 20, 20)
 
 
 def announce(sentence: str) -> None:
-    """Print what the person who starts a process should know; a line of JSON if the log is JSON."""
+    """Print a sentence for the person who starts a process; as a line of JSON if the log is JSON."""
     from django.conf import settings
 
     from chainviz.web.logs import JsonFormatter
@@ -47,19 +47,19 @@ def announce(sentence: str) -> None:
 
 
 def make_private() -> None:
-    """The data folder, and every file this process and its children make, are for the person who runs it only."""
+    """Make the data folder, and all files of this process and its children, readable only by their owner."""
     from django.conf import settings
 
     os.umask(0o077)
     folder: Path = settings.CHAINVIZ.data
-    with suppress(OSError):  # a folder that cannot be used is reported by the database
+    with suppress(OSError):  # the database reports a folder that cannot be used
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
 
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Several servers and workers that share a data folder prepare it one after the other."""
+    """Hold a lock on the data folder, so that several servers and workers prepare it one by one."""
     from django.conf import settings
 
     with (settings.CHAINVIZ.data / "preparing").open("w") as lock:
@@ -68,7 +68,7 @@ def alone() -> Iterator[None]:
 
 
 def try_connection() -> None:
-    """One direct attempt: the pool of PostgreSQL connections would try, and log, for half a minute."""
+    """Try one direct connection, because the pool of PostgreSQL connections would retry, and log, for half a minute."""
     import psycopg
     from django.db import connection
 
@@ -90,9 +90,9 @@ def migrate_if_needed() -> None:
 
 
 def refuse_other_tables(applied: Collection[tuple[str, str]]) -> None:
-    """Raise OtherTables unless this version can go on from the applied migrations, pairs of an app and a name.
+    """Raise OtherTables unless this version can migrate from the applied migrations, which are pairs of app and name.
 
-    It could damage what a later version wrote. What was applied before version 0.1.0 is no longer part of this version.
+    This version could damage the data of a later one, and it lacks the migrations from before version 0.1.0.
     """
     from django.db.migrations.loader import MigrationLoader
 
@@ -113,11 +113,11 @@ def refuse_other_tables(applied: Collection[tuple[str, str]]) -> None:
 
 
 class OtherTables(Exception):
-    """The database is too new, or too old, for this version."""
+    """Raised if the database is too new or too old for this version."""
 
 
 def collect_static_if_needed() -> None:
-    """Files under hashed names, compressed, in the data folder: made again when a source file has changed."""
+    """Write the static files, compressed and with hashed names, into the data folder, if a source file has changed."""
     from django.conf import settings
     from django.contrib.staticfiles.finders import get_finders
     from django.core.management import call_command
@@ -137,13 +137,13 @@ def collect_static_if_needed() -> None:
 
 
 def judge_again_if_needed() -> None:
-    """A job judges the stored chains again where the rules have changed since."""
+    """Start a job that checks the stored chains again if the rules have changed."""
     if find_spec("chainviz.chains") is not None:
         import_module("chainviz.chains.versions.heads").start_if_needed()
 
 
 def release_connections() -> None:
-    """Close connections before a fork, since two processes must not share a connection or a pool."""
+    """Close connections before a fork, because two processes must not share a connection or a pool."""
     from django.db import connections
 
     for connection in connections.all():
@@ -153,7 +153,7 @@ def release_connections() -> None:
 
 
 def prepare() -> bool:
-    """Makes everything ready; False, and one line on standard error, when the database cannot be used."""
+    """Prepare the process. Return False, with one line on standard error, if the database cannot be used."""
     set_up_django()
     make_private()
     from django.db.utils import Error
@@ -201,7 +201,7 @@ def _reason(error: Exception) -> str:
 
 
 def make_or_use_reserve(folder: Path) -> None:
-    """Make the reserve if there is ample room; delete it if there is too little for the processes to start."""
+    """Create the reserve if there is enough free space. Delete it if there is too little for the processes to start."""
     free = shutil.disk_usage(folder).free
     if free < NEEDED:
         give_up_reserve(folder)
