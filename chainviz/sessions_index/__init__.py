@@ -1,17 +1,17 @@
-"""The index of sessions: one row for each session of the sources that somebody chose, and what is summed over them.
+"""The index of sessions: one row for each session of the chosen sources, and sums over them.
 
-Pages use these functions and the models; they stay as they are:
+Pages use only these functions and the models:
 
     services.find_agents()                     agents with sessions on this machine, from names alone
     services.choose_sources(member, agents)    the sources of a team become these agents; lists them and starts the reading
-    services.add_agents(team, agents)          the same, beside those that were chosen before
-    services.choose_folder(team, path, pattern)  a folder or database beside the agents; forget_folder(…)
-    services.sources_of(team)                  what was chosen
-    services.has_chosen(team)                  whether anything was
-    services.scan(team)                        looks for changed sessions and reads them, unless a job does so already
-    services.scan_if_due(team)                 the same, at most every few seconds: for pages that are open
-    services.progress_of(team)                 how far the reading is, as `Progress`
-    services.stop(team), services.go_on(team)  the Stop of the banner, and its Go on
+    services.add_agents(team, agents)          the same, in addition to earlier agents
+    services.choose_folder(team, path, pattern)  adds a folder or a database as a source; forget_folder(…) removes it
+    services.sources_of(team)                  the chosen sources
+    services.has_chosen(team)                  whether there are any
+    services.scan(team)                        reads changed sessions in a job, unless one is already running
+    services.scan_if_due(team)                 the same, at most every few seconds, for open pages
+    services.progress_of(team)                 the progress of the reading, as `Progress`
+    services.stop(team), services.go_on(team)  the buttons Stop and Continue of the banner
 
     models.Session                             a row a session; `Session.objects.visible_to(member)`
     models.SessionDay                          tokens and cost by day and model: `session.days`

@@ -1,7 +1,7 @@
-"""The job that reads sessions in the background, a session at a time, the one changed last first.
+"""The job that reads sessions in the background, one at a time, latest changes first.
 
-What is done is known by each row's state, so a job that was interrupted goes on where it was. It ends early where another job
-waits; the next idle worker goes on.
+Each row has the state of its session when it was read, so an interrupted job continues where it stopped. The job ends early if another
+job is waiting; the next idle worker continues it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from chainviz.sessions_index.reading import read_session
 
 SCAN = "scan-sessions"
 HEADS = 100
-"""Sessions whose beginnings are read at a time."""
+"""The number of sessions whose beginnings are read at once."""
 
 
 def scan_sessions(context: JobContext, team: int) -> int:
-    """Returns how many sessions it read."""
+    """Read the sessions of a team. Return the number of sessions read."""
     for source in Source.objects.filter(team=team):
         list_source(source)
         context.report(0, "Looking for sessions")
@@ -37,7 +37,7 @@ def scan_sessions(context: JobContext, team: int) -> int:
 
 
 def _show_heads(context: JobContext, team: int) -> None:
-    """Titles first: the rows of a page can be told apart before their sessions are read."""
+    """Read the titles of all sessions first, so that the rows of a page can be told apart before the sessions are read."""
     rows = Session.objects.filter(team=team, read_state="", title="", in_database=False, source__is_stopped=False)
     keys = list(rows.order_by("-changed_at").values_list("pk", flat=True))
     for start in range(0, len(keys), HEADS):
@@ -46,7 +46,7 @@ def _show_heads(context: JobContext, team: int) -> None:
 
 
 def start_scan(team: int) -> Job | None:
-    """Returns None where a job does so already. Older jobs of the team are forgotten."""
+    """Start the job for a team, and delete its older ones. Return None if one is already running."""
     jobs = [job for job in Job.objects.filter(function=SCAN) if job.args.get("team") == team]
     if any(not job.is_finished for job in jobs):
         return None
@@ -55,7 +55,7 @@ def start_scan(team: int) -> Job | None:
 
 
 def go_on_where_unread() -> Job | None:
-    """Called by a worker that has nothing else to do: for sessions that are left, and sources that nobody has listed yet."""
+    """Start a job for unread sessions and sources that were never listed. Idle workers call this."""
     unread = Session.objects.unread().filter(source__is_stopped=False).order_by("team").values_list("team", flat=True)
     unlisted = Source.objects.filter(listed_at=None).order_by("team").values_list("team", flat=True)
     team = unread.first() or unlisted.first()
@@ -63,7 +63,7 @@ def go_on_where_unread() -> Job | None:
 
 
 def is_due(team: int, seconds: float) -> bool:
-    """Whether the sources were not listed for so long."""
+    """Return True if the sources were not listed within this time."""
     listed = list(Source.objects.filter(team=team).values_list("listed_at", flat=True))
     now = timezone.now()
     return any(at is None or (now - at).total_seconds() > seconds for at in listed)

@@ -21,7 +21,7 @@ from chainviz.jobs.lease import storable
 from chainviz.sessions_index.models import Session, Source
 
 AT_ONCE = 500
-"""Rows written in one statement."""
+"""The number of rows written in one statement."""
 _LATEST = datetime(2100, 1, 1, tzinfo=UTC)
 
 
@@ -32,7 +32,7 @@ class _Known:
 
 
 def list_source(source: Source) -> None:
-    """Opens no session; a database is asked for its list."""
+    """List the sessions of a team's sources, without opening files. A database is queried for its list."""
     states, sentences, unlisted = dict[tuple[str, str], SessionState](), list[str](), list[str]()
     for store, place in places_of(source):
         try:
@@ -53,7 +53,7 @@ def list_source(source: Source) -> None:
 
 
 def places_of(source: Source) -> Iterator[tuple[Store, Path]]:
-    """The stores of a source, each with a place that it has on this machine."""
+    """Yield the stores of a source, each with one of its places on this machine."""
     if source.agent:
         yield from ((found.store, found.place) for found in find_stores(agent=source.agent))
     else:
@@ -71,13 +71,13 @@ def state_text(state: SessionState) -> str:
 
 
 def state_of(row: Session) -> SessionState:
-    """The state that the row was listed with."""
+    """Return the state of a session when it was last listed."""
     size, _, modified = row.state.partition(":")
     return SessionState(Path(row.path), row.key, int(size), int(modified))
 
 
 def fill_heads(rows: Iterable[Session]) -> None:
-    """Titles, projects and models from the beginnings of files, for rows that nobody has read yet."""
+    """Read titles, projects and models from the beginnings of files, for rows whose sessions were not read yet."""
     filled = []
     for row in rows:
         found = store_of(row.source).session(state_of(row))
@@ -136,11 +136,11 @@ def _time(state: SessionState) -> datetime:
 
 
 def _is_storable(state: SessionState) -> bool:
-    """A name that is not valid UTF-8 cannot be kept."""
+    """Return True if a name is valid UTF-8, because the database cannot store any other name."""
     return state.address == storable(state.address) and len(state.id) <= 200
 
 
 def unread_first(team: int) -> Iterator[int]:
-    """Keys of the sessions to read, the one changed last first; of a person's team whose reading nobody stopped."""
+    """Return the keys of the sessions to read, latest changes first. A team whose reading was stopped has none."""
     rows = Session.objects.unread().filter(team=team, source__is_stopped=False).order_by(F("changed_at").desc(), "pk")
     yield from rows.values_list("pk", flat=True)

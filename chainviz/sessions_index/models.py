@@ -1,5 +1,4 @@
-"""The sessions on disk, and the facts of each that the library and the overview show. All of it can be read again from
-their files."""
+"""The sessions on disk, and their facts for the library and the overview. Everything can be read again from the files."""
 
 from __future__ import annotations
 
@@ -12,22 +11,22 @@ from chainviz.jobs.models import AsciiJSONField
 
 
 class Source(models.Model):
-    """A place where sessions lie: the store of an agent, or a folder that a person or the server's settings named."""
+    """A source of sessions: the store of an agent, or a folder that a person or the server's settings named."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="sources")
     agent = models.CharField(max_length=40, default="", blank=True)
     """Name of the agent (core/sources); "" for a folder."""
     path = models.TextField(default="", blank=True)
-    """Of the folder, absolute; "" for an agent, whose places are found."""
+    """The absolute path of the folder; "" for an agent, whose places are detected."""
     pattern = models.TextField(default="", blank=True)
-    """Which files of the folder are sessions; "": all that may be."""
+    """The pattern of session files in the folder; "" for all possible transcripts."""
     chosen_at = models.DateTimeField(default=timezone.now)
     listed_at = models.DateTimeField(null=True)
-    """When its sessions were listed last."""
+    """The time at which its sessions were last listed."""
     is_stopped = models.BooleanField(default=False)
-    """A person stopped the reading: what is unread stays so until somebody goes on."""
+    """A person stopped the reading. Unread sessions wait until somebody continues it."""
     sentence = models.TextField(default="", blank=True)
-    """Why it, or one of its places, could not be listed; "" where it could."""
+    """The reason why the source, or one of its places, could not be listed; "" if it could."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "agent", "path", "pattern"], name="source_chosen_once")]
@@ -38,7 +37,7 @@ class Source(models.Model):
 
 class SessionQuerySet(models.QuerySet["Session"]):
     def visible_to(self, member: Membership) -> SessionQuerySet:
-        """Sessions are files of this machine: who may not see those sees none."""
+        """Select the sessions that a person may see. Sessions are files of this machine, so they need the permission for files."""
         return self.filter(team=member.team_id) if member.may("files") else self.none()
 
     def unread(self) -> SessionQuerySet:
@@ -62,72 +61,72 @@ class Session(models.Model):
         REFUSED = "refused"
         """Its own API would refuse its next request."""
         PART = "part"
-        """Not all of it was understood."""
+        """Not everything in it was understood."""
         ACCEPTED = "accepted"
         FAILED = "failed"
-        """Nothing of it could be read: `sentence` says why."""
+        """It could not be read; `sentence` says why."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="sessions")
     agent = models.CharField(max_length=40)
     """Name of the agent whose store it is in; "" for a file of a folder."""
     path = models.TextField()
-    """Absolute: of its file, its folder of events, or the database that holds it."""
+    """The absolute path of its file, its folder of events, or its database."""
     key = models.CharField(max_length=200)
     """Its id in the store."""
     in_database = models.BooleanField(default=False)
     state = models.CharField(max_length=48)
-    """Size and time of its last change as its store says them; another one means that it has to be read again."""
+    """Its size and last change in its store. If they differ from `read_state`, the session must be read again."""
     read_state = models.CharField(max_length=48, default="", blank=True)
-    """The state in which it was read last."""
+    """The state of the session when it was last read."""
     size = models.BigIntegerField(default=0)
     changed_at = models.DateTimeField()
 
     title = models.CharField(max_length=200, default="", blank=True)
     project = models.CharField(max_length=500, default="", blank=True)
-    """The working folder that it records, else the folder in which it lies."""
+    """The recorded working folder, or the folder of its file."""
     parent = models.CharField(max_length=200, default="", blank=True)
     """The key of the session whose agent started it."""
     format = models.CharField(max_length=40, default="", blank=True)
     provider = models.CharField(max_length=40, default="", blank=True)
-    """Whose API judged it: its own."""
+    """The provider whose API the session uses, and whose rules were checked."""
     model = models.CharField(max_length=200, default="", blank=True)
-    """The one called most."""
+    """The model with the most calls."""
     messages = models.PositiveIntegerField(null=True)
     began_at = models.DateTimeField(null=True)
     duration = models.BigIntegerField(null=True)
-    """Milliseconds from its first message to its last, as recorded."""
+    """The recorded milliseconds from its first message to its last."""
     input = models.BigIntegerField(null=True)
-    """Recorded tokens of the prompts, those from a cache included; null where none are recorded."""
+    """Recorded prompt tokens, including those from a cache; null if none are recorded."""
     cached = models.BigIntegerField(null=True)
     output = models.BigIntegerField(null=True)
     tokens = models.BigIntegerField(null=True)
-    """Input and output."""
+    """Input and output tokens together."""
     cost = models.BigIntegerField(null=True)
-    """At list prices, in millionths of a dollar; null where no tokens are recorded or a model has no price."""
+    """The cost at list prices, in millionths of a dollar; null if no tokens are recorded or a model has no price."""
     prices = models.IntegerField(default=0)
-    """The edition of the prices."""
+    """The edition of the prices for `cost`."""
     context = models.BigIntegerField(null=True)
-    """Tokens of the last request and its answer."""
+    """The tokens of the last request and its answer."""
     window = models.BigIntegerField(null=True)
-    """The context window of its model, as recorded or known."""
+    """The recorded or known context window of its model, in tokens."""
     growth = AsciiJSONField(default=list)
-    """Tokens of its prompts, thinned out to a few points."""
+    """The prompt tokens over time, reduced to a few points."""
     health = models.CharField(max_length=8, choices=Health, default=Health.UNREAD, blank=True)
     problems = models.PositiveIntegerField(default=0)
-    """Errors for which its own API would refuse the next request."""
+    """The number of errors for which its own API would refuse the next request."""
     structure_problems = models.PositiveIntegerField(default=0)
     secrets = models.PositiveIntegerField(default=0)
-    """Different values that look like secrets."""
+    """The number of different values that look like secrets."""
     unread_parts = AsciiJSONField(default=list)
-    """What of it was not understood, as rows (core/chain/surroundings.py)."""
+    """The content that was not understood, as rows (core/chain/surroundings.py)."""
     calls = models.PositiveIntegerField(default=0)
-    """Of tools."""
+    """The number of tool calls."""
     tool_errors = models.PositiveIntegerField(default=0)
     ending = models.CharField(max_length=12, default="", blank=True)
-    """How it ended, as far as it records that: finished, interrupted or api-error."""
+    """The recorded end: finished, interrupted or api-error; "" if none is recorded."""
     sentence = models.TextField(default="", blank=True)
-    """Why it could not be read."""
+    """The reason why it could not be read."""
     rules = models.IntegerField(default=0)
     """The edition of its facts (reading.py)."""
 
@@ -146,7 +145,7 @@ class Session(models.Model):
 
     @property
     def address(self) -> str:
-        """How the command line names it."""
+        """The address of the session on the command line."""
         return f"{self.path}#{self.key}" if self.in_database else self.path
 
     @property
@@ -155,22 +154,22 @@ class Session(models.Model):
 
 
 class SessionDay(models.Model):
-    """Tokens of one session, day and model; a day on which it records messages and no tokens has a row without a model.
+    """The tokens of one session, day and model. A day with messages but without tokens has a row without a model.
 
-    `day` is one of UTC; null where the session records no time."""
+    `day` is in UTC; null if the session records no times."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="days", db_index=False)
     day = models.DateField(null=True)
     model = models.CharField(max_length=200, default="", blank=True)
     calls = models.PositiveIntegerField(default=0)
     input = models.BigIntegerField(default=0)
-    """With those that were read from a cache or written to it."""
+    """Input tokens, including those read from a cache or written to it."""
     cached = models.BigIntegerField(default=0)
     written = models.BigIntegerField(default=0)
     output = models.BigIntegerField(default=0)
     reasoning = models.BigIntegerField(default=0)
     cost = models.BigIntegerField(null=True)
-    """In millionths of a dollar; null where the model has no price."""
+    """The cost in millionths of a dollar; null if the model has no price."""
 
     class Meta:
         indexes = [
@@ -183,7 +182,7 @@ class SessionDay(models.Model):
 
 
 class SessionTool(models.Model):
-    """Calls of one tool in one session on one day."""
+    """The calls of one tool in one session on one day."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="tools", db_index=False)
     day = models.DateField(null=True)
@@ -191,7 +190,7 @@ class SessionTool(models.Model):
     calls = models.PositiveIntegerField(default=0)
     errors = models.PositiveIntegerField(default=0)
     bytes = models.BigIntegerField(default=0)
-    """Of its results."""
+    """The size in bytes of its results."""
 
     class Meta:
         indexes = [models.Index(fields=["session", "day", "name", "calls", "errors", "bytes"], name="session_tool_sums")]
@@ -201,26 +200,26 @@ class SessionTool(models.Model):
 
 
 class SessionProblem(models.Model):
-    """Errors of one rule for which the session's own API would refuse the next request; the first rule has place 0."""
+    """The errors of one rule for which the session's own API would refuse the next request. The first rule has the place 0."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="problem_rows")
     place = models.PositiveSmallIntegerField()
     rule = models.CharField(max_length=60, db_index=True)
     count = models.PositiveIntegerField()
     text = models.TextField()
-    """The first one, in a sentence."""
+    """The sentence of the first error."""
 
     def __str__(self) -> str:
         return f"{self.rule} in session {self.session_id}"
 
 
 class SessionError(models.Model):
-    """Equal error texts of a tool's results in one session, or of its API (`tool` is "")."""
+    """Equal errors of a tool in one session, or of the session's API (`tool` is "")."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="error_rows")
     tool = models.CharField(max_length=200, default="", blank=True)
     text = models.CharField(max_length=200, db_index=True)
-    """The first line, with numbers replaced by #."""
+    """The first line of the error, with # for numbers."""
     count = models.PositiveIntegerField()
 
     def __str__(self) -> str:
@@ -233,10 +232,10 @@ class SessionRepeat(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="repeats")
     tool = models.CharField(max_length=200)
     arguments = models.CharField(max_length=200)
-    """Their beginning."""
+    """The beginning of the arguments."""
     count = models.PositiveIntegerField()
     bytes = models.BigIntegerField()
-    """Of the repeated results."""
+    """The size in bytes of the repeated results."""
 
     def __str__(self) -> str:
         return f"a repeated call of session {self.session_id}"

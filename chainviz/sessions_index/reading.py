@@ -1,4 +1,4 @@
-"""One session into its rows: read as a whole, in one transaction. What cannot be read is a row that says why."""
+"""Read one session into its rows, in one transaction. A session that cannot be read has a row with the reason."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from chainviz.web.prices import millionths, models, price_edition
 
 log = logging.getLogger(__name__)
 LARGEST = 512_000_000
-"""Bytes of a session that is read in the background."""
+"""The largest session, in bytes, that is read in the background."""
 EDITION = 1000 * RULES_EDITION + FACTS_EDITION
-"""Of the facts and the rules: sessions that were read with another one are read again when a server starts."""
+"""The edition of the facts and rules. Sessions that were read with another edition are read again when a server starts."""
 MOST_ROWS = 500
-"""Rows of one kind that a session may have."""
+"""The most rows of one kind for a session."""
 
 
 def read_session(row: Session) -> None:

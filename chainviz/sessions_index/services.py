@@ -1,4 +1,4 @@
-"""The index as pages use it: choose sources, read them, and report progress."""
+"""The interface of the index for pages: choose sources, read them, and report progress."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from chainviz.sessions_index.models import Session, Source
 from chainviz.sessions_index.reading import EDITION
 
 FIRST = 60
-"""Rows that have titles before the page that follows a choice is shown."""
+"""The number of rows whose titles are read before the page after a choice is shown."""
 SECONDS = 10.0
-"""Between two looks for changed sessions, while a page is open."""
+"""The seconds between two checks for changed sessions while a page is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class FoundAgent:
 
     @property
     def count(self) -> int | None:
-        """Sessions, from the names of files; None where a database holds them."""
+        """The number of sessions, counted by file names; None for a database."""
         counts = [found.count for found in self.places]
         return None if None in counts else sum(count or 0 for count in counts)
 
@@ -45,11 +45,11 @@ class Progress:
     total: int = 0
     refused: int = 0
     failed: int = 0
-    """Sessions that could not be read."""
+    """The number of sessions that could not be read."""
     bytes: int = 0
     bytes_read: int = 0
     is_running: bool = False
-    """A job reads, or waits to read, sessions that are left."""
+    """A job is reading, or waiting to read, the remaining sessions."""
     is_stopped: bool = False
 
     @property
@@ -58,12 +58,12 @@ class Progress:
 
     @property
     def has_more(self) -> bool:
-        """Whether sessions are still to be read, so that pages say how far it is."""
+        """Whether sessions are still to be read, so that pages show the progress."""
         return self.read < self.total
 
     @property
     def percent(self) -> int:
-        """By bytes: a large session takes longer."""
+        """The progress in percent of bytes, because a large session takes longer."""
         return 100 * self.bytes_read // self.bytes if self.bytes else 100 * self.read // max(1, self.total)
 
 
@@ -73,7 +73,8 @@ def may_look_around() -> bool:
 
 
 def find_agents(machine: Machine | None = None) -> list[FoundAgent]:
-    """Looks at names only. Agents without sessions are left out; those with a database have one or not, which only a look tells."""
+    """Return the agents with sessions on this machine, found by file names only. An agent with a database is included, although the
+    database may have no sessions."""
     if not (may_look_around() and settings.CHAINVIZ.discovery):
         return []
     places: dict[str, list[FoundStore]] = {}
@@ -84,8 +85,8 @@ def find_agents(machine: Machine | None = None) -> list[FoundAgent]:
 
 
 def choose_sources(member: Membership, agents: Collection[str]) -> Job | None:
-    """Make these agents the sources of the member's team, beside its folders; list their sessions, the newest with their titles,
-    and start the reading. Agents that are not named any more leave with their rows.
+    """Make these agents the sources of the member's team, in addition to its folders. List their sessions, the newest with titles, and
+    start the reading. The sessions of agents that are no longer chosen are removed.
 
     Raises Refused in team mode, DocumentError for an unknown agent.
     """
@@ -95,7 +96,7 @@ def choose_sources(member: Membership, agents: Collection[str]) -> Job | None:
 
 
 def add_agents(team: Team, agents: Collection[str]) -> Job | None:
-    """Add agents to those whose sessions are listed, and start to read their sessions as `choose_sources` does."""
+    """Add agents to the sources, and start to read their sessions like `choose_sources`."""
     for agent in _known(agents):
         source, _ = Source.objects.get_or_create(team=team, agent=agent, path="", pattern="")
         list_source(source)
@@ -112,7 +113,7 @@ def _known(agents: Collection[str]) -> list[str]:
 
 
 def choose_folder(team: Team, path: str, pattern: str = "") -> Source:
-    """Make a folder, or a database, a source beside the agents. Its sessions are listed by the next scan."""
+    """Add a folder or a database as a source. The next scan lists its sessions."""
     source, _ = Source.objects.get_or_create(team=team, agent="", path=path, pattern=pattern)
     return source
 
@@ -130,14 +131,14 @@ def has_chosen(team: Team) -> bool:
 
 
 def scan(team: Team) -> Job | None:
-    """Return the job that looks for changed sessions and reads them; None where there is one already, or no source."""
+    """Start a job that reads changed sessions, and return it; None if one is already running, or there is no source."""
     if not may_look_around():
         _follow_settings(team)
     return start_scan(team.pk) if has_chosen(team) else None
 
 
 def _follow_settings(team: Team) -> None:
-    """In team mode the sources are the folders and databases that the server's settings name."""
+    """Return the sources of a team. In team mode, these are the folders and databases in the server's settings."""
     named = [str(path) for path in settings.CHAINVIZ.folder_paths]
     Source.objects.filter(team=team).exclude(agent="", path__in=named, pattern="").delete()
     for path in named:
@@ -145,7 +146,7 @@ def _follow_settings(team: Team) -> None:
 
 
 def scan_if_due(team: Team) -> Job | None:
-    """In team mode also where nothing was listed yet: nobody chooses there."""
+    """Scan if the last listing is old enough. In team mode, also scan if nothing was listed yet, because nobody chooses sources there."""
     is_new = not may_look_around() and bool(settings.CHAINVIZ.folder_paths) and not has_chosen(team)
     return scan(team) if is_new or is_due(team.pk, SECONDS) else None
 
@@ -174,13 +175,14 @@ def progress_of(team: Team) -> Progress:
 
 
 def look_again() -> None:
-    """A server starts: its worker lists all sources once, and reads what changed meanwhile, and what older versions read."""
+    """Prepare the index when a server starts: its worker lists all sources once, and reads sessions that changed or were read by an older
+    release."""
     Source.objects.update(listed_at=None)
     Session.objects.exclude(Q(rules=EDITION) | Q(read_state="")).update(read_state="")
 
 
 def stop(team: Team) -> None:
-    """Stop reading the sources of a team until somebody continues. What was read stays."""
+    """Stop reading the sources of a team until somebody continues. Read sessions stay."""
     Source.objects.filter(team=team).update(is_stopped=True)
     for job in _jobs():
         if job.args.get("team") == team.pk:
