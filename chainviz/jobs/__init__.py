@@ -1,1 +1,1 @@
-"""Slow work: its row, lease and progress. Finds functions by the names of settings.JOBS; never knows what they do."""
+"""Jobs for slow work: their rows, leases and progress. The functions are named in settings.JOBS; this app knows nothing of them."""

@@ -1,7 +1,7 @@
 """Every change of a job's state. The table of jobs is the queue.
 
-A worker claims a job for a short time and keeps it by a heartbeat. A job whose heartbeat stops goes to another worker;
-what a worker writes without the lease is dropped.
+A worker claims a job for a short time and renews its lease by a heartbeat. If the heartbeat stops, another worker gets the job, and
+everything that the first worker writes without the lease is dropped.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ State = Job.State
 
 
 def claim(job_id: int) -> Job | None:
-    """The job, now ours for one lease, or None when it is finished, cancelled or in other hands."""
+    """Claim a job for one lease and return it; None if it is finished or cancelled, or another worker has it."""
     queued = Job.objects.filter(pk=job_id, state=State.QUEUED)
     changed = queued.update(state=State.RUNNING, attempts=F("attempts") + 1, lease_until=timezone.now() + LEASE)
     return Job.objects.get(pk=job_id) if changed else None
 
 
 def claim_next() -> Job | None:
-    """The job that has waited longest, now ours for one lease; None where none is due."""
+    """Claim the job that has waited longest and return it; None if no job is due."""
     is_due = Q(due_at=None) | Q(due_at__lte=timezone.now())
     queued = Job.objects.filter(is_due, state=State.QUEUED).order_by("pk").values_list("pk", flat=True)
     while (job_id := queued.first()) is not None:
@@ -43,12 +43,12 @@ def leased_row(job: Job) -> JobQuerySet:
 
 
 def beat(job: Job) -> bool:
-    """Keeps the lease; False when it was lost to another worker."""
+    """Renew the lease. Return False if another worker has it."""
     return bool(leased_row(job).update(lease_until=timezone.now() + LEASE))
 
 
 def give_back(job: Job) -> None:
-    """Queue the job again, since its worker has to stop. This attempt does not count."""
+    """Queue the job again because its worker must stop. This attempt does not count."""
     leased_row(job).update(state=State.QUEUED, max_attempts=F("max_attempts") + 1)
 
 
@@ -68,7 +68,7 @@ def cancel(job: Job) -> None:
 
 
 def take_over_expired() -> int:
-    """Queues jobs whose worker fell silent again, or ends them as interrupted. Returns how many it touched."""
+    """Queue jobs with an expired lease again, or end them as interrupted. Return the number of such jobs."""
     now = timezone.now()
     expired = Job.objects.filter(state=State.RUNNING, lease_until__lt=now)
     cancelled = expired.filter(cancel_requested=True).update(state=State.CANCELLED, finished_at=now)
@@ -78,5 +78,5 @@ def take_over_expired() -> int:
 
 
 def storable(text: str) -> str:
-    """PostgreSQL refuses NUL, and no database takes a lone surrogate."""
+    """Return text that every database accepts: PostgreSQL refuses NUL, and all refuse lone surrogates."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\N{REPLACEMENT CHARACTER}")

@@ -12,7 +12,7 @@ from chainviz.accounts.models import User
 
 
 class AsciiJSONField(models.Field):  # type: ignore[type-arg]
-    """JSON as ASCII text: PostgreSQL's own JSON refuses NUL and lone surrogates, and both occur in transcripts."""
+    """A field with JSON as ASCII text, because PostgreSQL's own JSON refuses NUL and lone surrogates, which occur in transcripts."""
 
     def get_internal_type(self) -> str:
         return "TextField"
@@ -24,7 +24,7 @@ class AsciiJSONField(models.Field):  # type: ignore[type-arg]
         return None if value is None else json.dumps(value, ensure_ascii=True)
 
     def value_to_string(self, obj: models.Model) -> Any:
-        """Return the value itself, like Django's JSONField, since serializers encode it."""
+        """Return the value itself, like Django's JSONField, because serializers encode it."""
         return self.value_from_object(obj)
 
 
@@ -63,9 +63,9 @@ class Job(models.Model):
     max_attempts = models.PositiveSmallIntegerField(default=2)
     created_at = models.DateTimeField()
     due_at = models.DateTimeField(null=True)
-    """No worker takes it earlier; null for at once."""
+    """The time before which no worker starts it; null to start it immediately."""
     lease_until = models.DateTimeField(null=True)
-    """While it runs: until when its worker holds it."""
+    """The end of the worker's lease, while the job is running."""
     finished_at = models.DateTimeField(null=True)
 
     objects = JobQuerySet.as_manager()

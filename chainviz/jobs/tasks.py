@@ -35,7 +35,7 @@ class JobContext:
         self.job = job
 
     def report(self, progress: float, message: str = "") -> None:
-        """Writes how far it is; raises Cancelled when the job was cancelled or is no longer ours."""
+        """Write the progress. Raises Cancelled if the job was cancelled, or another worker has it."""
         mine = lease.leased_row(self.job)
         changed = mine.filter(cancel_requested=False).update(
             progress=min(max(progress, 0.0), 1.0), message=lease.storable(message)
@@ -48,9 +48,9 @@ class JobContext:
 
 
 def start_job(name: str, *, owner: User | None, max_attempts: int = 2, **args: Any) -> Job:
-    """Queues a call of the function that settings.JOBS has under this name: `function(context, **args)`.
+    """Queue a call of the function with this name in settings.JOBS: `function(context, **args)`.
 
-    The arguments and what the function returns must be JSON. Raises KeyError for a name that is not listed.
+    The arguments and the result must be JSON. Raises KeyError for an unknown name.
     """
     settings.JOBS[name]
     return Job.objects.create(
@@ -59,20 +59,20 @@ def start_job(name: str, *, owner: User | None, max_attempts: int = 2, **args: A
 
 
 def start_job_later(due_at: datetime, name: str, **args: Any) -> Job:
-    """Queue a call that belongs to nobody and that no worker takes before its time."""
+    """Queue a call without an owner that no worker starts before a given time."""
     settings.JOBS[name]
     return Job.objects.create(function=name, args=args, created_at=timezone.now(), due_at=due_at)
 
 
 def run_job(job_id: int) -> None:
-    """Runs the job here, unless it is finished, cancelled or in other hands."""
+    """Run the job in this process, unless it is finished or cancelled, or another worker has it."""
     job = lease.claim(job_id)
     if job is not None:
         _run(job)
 
 
 def run_next_job() -> bool:
-    """Runs the job that has waited longest; False where none is due."""
+    """Run the job that has waited longest. Return False if no job is due."""
     job = lease.claim_next()
     if job is not None:
         _run(job)
@@ -94,8 +94,8 @@ def _run(job: Job) -> None:
 
 
 def _give_back(job: Job, *, is_inside: bool) -> None:
-    """Queue the job again. The signal may have interrupted a statement or the end of a transaction, so the connection is
-    made anew, unless the job runs inside a transaction of the caller."""
+    """Queue the job again. The signal may have interrupted a statement or a commit, so the connection is replaced, unless the job runs
+    inside a transaction of the caller."""
     try:
         if not is_inside:
             connection.close()
@@ -128,9 +128,9 @@ def _failure(error: Exception) -> str:
 
 
 def _function_of(job: Job) -> Callable[..., Any]:
-    """Raises Refused where this version has no such function, or one that takes other arguments.
+    """Return the function of a job. Raises Refused if this version has no such function, or it has other parameters.
 
-    The job then loses its arguments: they may hold typed secrets, and what clears those finds jobs by name.
+    In that case the job loses its arguments, because they may contain typed secrets, and the code that removes those finds jobs by name.
     """
     try:
         function: Callable[..., Any] = import_string(settings.JOBS[job.function])
@@ -150,7 +150,7 @@ def _keep_lease(job: Job, stop: threading.Event) -> None:
 
 
 def _beats(job: Job) -> bool:
-    """A database that somebody else writes in for long is no reason to give the lease up."""
+    """Renew the lease. Return True also if the database is locked, because that does not end the lease."""
     try:
         return lease.beat(job)
     except DatabaseError as error:

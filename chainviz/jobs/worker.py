@@ -1,4 +1,4 @@
-"""The loop that runs jobs: a process of its own, beside the server (`chainviz worker`) or as its child."""
+"""The loop that runs jobs, in a separate process (`chainviz worker`) or in a child of the server."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ RETRY_SECONDS = 5
 CHORE_SECONDS = 3600
 IDLE_SECONDS = 2
 GRACE_SECONDS = 30
-"""Time to end after a signal. Longer than a statement waits for a locked database; then the process is cut off, and the
-lease of its job expires."""
+"""The seconds to end after a signal, longer than a statement waits for a locked database. After that the process is killed, and the lease
+of its job expires."""
 
 
 def run_worker() -> None:
@@ -60,14 +60,14 @@ def start_idle_work() -> None:
 
 
 def cut_off_later() -> None:
-    """End the process after the time of grace, whatever it waits for: its transactions roll back and its locks are free."""
+    """End the process after the grace period. Its transactions are rolled back and its locks released."""
     timer = threading.Timer(GRACE_SECONDS, os._exit, (1,))
     timer.daemon = True
     timer.start()
 
 
 def run_waiting_jobs() -> None:
-    """Runs jobs until none is due."""
+    """Run jobs until none is due."""
     while run_next_job():
         pass
 
@@ -93,7 +93,7 @@ def _sweep_for_ever() -> None:
 
 
 def do_chores() -> None:
-    """Calls the functions of settings.CHORES. One that fails is logged; the others still run."""
+    """Call the functions in settings.CHORES. A failure is logged and does not stop the others."""
     for path in settings.CHORES:
         try:
             import_string(path)()
