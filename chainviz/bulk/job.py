@@ -1,5 +1,5 @@
-"""The job of a bulk run: chain by chain. Each chain is finished in one transaction, so a worker that takes the job over goes
-on behind the last one and does none twice."""
+"""The job of a bulk run, chain by chain. Each chain is finished in one transaction, so a worker that takes over the job continues after the
+last finished chain."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ FAULT = "This is a bug in chainviz, not in the chain ({}); the server's log says
 BINNED = "It is in the bin."
 NOT_ALLOWED = "Your role no longer allows this."
 RECORDED = "bulk"
-"""Act of the rows of the audit log, one a chain that was changed."""
+"""The act of rows in the audit log. Each changed chain has one."""
 
 
 def run_rows(context: JobContext, run: int) -> dict[str, Any]:
-    """Returns how many chains there were."""
+    """Run the act on every waiting chain. Return the number of chains."""
     bulk = BulkRun.objects.select_related("undoes").get(pk=run)
     act = act_named(bulk.act)
     if act is None:
@@ -45,19 +45,19 @@ def run_rows(context: JobContext, run: int) -> dict[str, Any]:
     waiting = list(bulk.rows.filter(outcome=Outcome.WAITING).order_by("pk").values_list("pk", flat=True))
     for number, key in enumerate(waiting, total - len(waiting)):
         _row(OneOf(context, number, total), bulk, act, options, key)
-    kept = options.without_secrets()  # a run that was stopped still needs them
+    kept = options.without_secrets()  # a stopped run still needs the other options
     BulkRun.objects.filter(pk=run).update(options=kept.model_dump(mode="json", exclude_defaults=True))
     return {"chains": total}
 
 
 class OneOf:
-    """Progress of one chain of many."""
+    """Reports the progress of one chain among many."""
 
     def __init__(self, context: JobContext, number: int, total: int) -> None:
         self.context, self.number, self.total = context, number, total
 
     def __call__(self, done: float, text: str) -> None:
-        # not its title, which may be purged at this moment
+        # without its title, which may be purged at this moment
         said = f"Chain {self.number + 1:,} of {self.total:,}" + (f": {text}" if text else "")
         self.context.report((self.number + done) / self.total, said)
 
@@ -120,23 +120,23 @@ def _member(bulk: BulkRun, act: Act) -> Membership:
 
 
 def _row_to_undo(bulk: BulkRun, row: BulkRow) -> BulkRow:
-    """Return the row of this chain in the run that is undone."""
+    """Return the row of this chain in the run to undo."""
     return BulkRow.objects.get(run=bulk.undoes, chain=row.chain)
 
 
-# What a person does with bulk runs: begin one with chains, start it with options, undo it. All writes start here.
+# Changes of bulk runs: begin one with chains, start it with options, undo it. All writes start here.
 
 
 FUNCTION = "bulk"
 MOST_CHAINS = 10_000
 UNSTARTED = timedelta(days=1)
-"""How long a choice of chains waits for its options."""
+"""The time for which chosen chains wait for options."""
 ATTEMPTS = 3
 
 
 @transaction.atomic
 def begin(act: Act, chains: ChainQuerySet, *, by: Membership) -> BulkRun:
-    """A run that waits for its options. Raises Refused for no chain, and for too many."""
+    """Create a run that waits for its options. Raises Refused for no chains, or too many."""
     keys = list(chains.values_list("pk", flat=True)[: MOST_CHAINS + 1])
     if not keys:
         raise Refused("Tick at least one chain.")
@@ -149,7 +149,7 @@ def begin(act: Act, chains: ChainQuerySet, *, by: Membership) -> BulkRun:
 
 @transaction.atomic
 def start(run: BulkRun, options: Options | None = None) -> Job:
-    """Queues what is still waiting. Without options it goes on with those of before. Returns the job that is under way, if any."""
+    """Queue the waiting chains. Without options, the run continues with its earlier ones. Return the running job if there is one."""
     locked = BulkRun.objects.select_for_update().get(pk=run.pk)
     if locked.job is not None and not locked.job.is_finished:
         return locked.job
@@ -162,7 +162,7 @@ def start(run: BulkRun, options: Options | None = None) -> Job:
 
 @transaction.atomic
 def undo(run: BulkRun, *, by: Membership) -> BulkRun:
-    """A run that takes back what another one changed; the one under way, if it was asked for before."""
+    """Create a run that undoes another one, or return the existing one."""
     locked = BulkRun.objects.select_for_update().get(pk=run.pk)
     known = locked.undone_by.first()
     if known is not None:
@@ -177,7 +177,7 @@ def undo(run: BulkRun, *, by: Membership) -> BulkRun:
 
 
 def forget_unstarted() -> None:
-    """A chore of the worker."""
+    """Delete choices of chains that waited too long for options. The worker calls this regularly."""
     started = BulkRow.objects.exclude(outcome=BulkRow.Outcome.WAITING).values("run")
     old = BulkRun.objects.filter(job=None, created_at__lt=timezone.now() - UNSTARTED)
     old.exclude(pk__in=started).delete()

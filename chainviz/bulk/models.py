@@ -1,4 +1,4 @@
-"""A bulk run: an act, its options, and a row for each chain that says what became of it."""
+"""A bulk run: an act, its options, and a row with the outcome for each chain."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from chainviz.drafts.models import Draft
 from chainviz.jobs.models import AsciiJSONField, Job
 
 PURGES, PURGE_JOB, UNPURGED = "purges", "purge", "unpurged"
-"""Facts of a row: its recipe ends in a purge of what it masked, the number of that purge once somebody confirmed
-it, or that no value there could be searched for."""
+"""Keys in the facts of a row: its recipe ends in a purge of the masked values, the number of that purge after a person confirmed it,
+and that no value in the chain could be searched for."""
 
 
 class BulkRunQuerySet(models.QuerySet["BulkRun"]):
     def visible_to(self, member: Membership) -> BulkRunQuerySet:
-        """A person's own."""
+        """Select the person's own runs."""
         return self.filter(team=member.team_id, author=member.user_id)
 
     def of_team(self, member: Membership) -> BulkRunQuerySet:
@@ -34,14 +34,14 @@ class BulkRun(models.Model):
     act = models.CharField(max_length=32)
     """Name of an act (acts/__init__.py)."""
     options = AsciiJSONField(default=dict)
-    """Those that differ from the defaults."""
+    """The options that differ from their defaults."""
     created_at = models.DateTimeField()
-    """When its chains were picked, and from the start on when it was started."""
+    """The time at which its chains were chosen, or at which it was started."""
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
-    """The newest one; null while the person still chooses."""
+    """Its latest job; null while the person still chooses options."""
     undoes = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="undone_by")
     awaits_purge = models.BooleanField(default=False)
-    """Its recipe ends in a purge of what was masked, and nobody has confirmed it for all its chains."""
+    """Its recipe ends in a purge of the masked values, and nobody has confirmed it for all chains."""
 
     objects = BulkRunQuerySet.as_manager()
 
@@ -60,14 +60,14 @@ class BulkRow(models.Model):
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="+")
     outcome = models.CharField(max_length=9, choices=Outcome, default=Outcome.WAITING)
     text = models.TextField(default="", blank=True)
-    """One sentence."""
+    """One sentence about the outcome."""
     before = models.PositiveIntegerField(null=True)
     after = models.PositiveIntegerField(null=True)
-    """Numbers of versions: the one it was done to, and the one that was made."""
+    """The numbers of the changed version and of the new one."""
     draft = models.ForeignKey(Draft, on_delete=models.SET_NULL, null=True, related_name="+")
-    """While the version is made: a worker that takes the job over begins this chain again."""
+    """The draft, while the new version is made. A worker that takes over the job starts this chain again."""
     facts = AsciiJSONField(default=dict)
-    """What undoing needs, and what the report counts."""
+    """The values that the undo and the report need."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "chain"], name="bulk_row_once_a_chain")]

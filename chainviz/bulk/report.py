@@ -1,4 +1,4 @@
-"""What the page of a run shows: counts, and a window of its rows."""
+"""The page of a run: counts, and a window of its rows."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Purge:
-    """The last step of a recipe, which no run does: chains whose purge nobody confirmed yet, and the others."""
+    """The purge at the end of a recipe, which an owner must confirm: the chains without confirmation, and the others."""
 
     waiting: int
     confirmed: int
     failed: int
-    """Among the confirmed ones."""
+    """The number of failed purges among the confirmed ones."""
     under_way: int
     """Likewise."""
     unpurged: int
-    """Chains in which no value could be searched for, as an owner was told."""
+    """The number of chains in which no value could be searched for."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Report:
     run: BulkRun
     act: Act
     shown: str = ""
-    """The outcome whose rows are shown; empty: all."""
+    """The outcome whose rows are shown; "" for all."""
     page_number: str = "1"
 
     @cached_property
@@ -84,7 +84,7 @@ class Report:
 
     @property
     def sentence(self) -> str:
-        """Such as “38 of 40 chains masked, 2 refused”."""
+        """The heading, such as “38 of 40 chains masked, 2 refused”."""
         first = f"{self.counts[Outcome.CHANGED]:,} of {count_text(self.total, 'chain')} {self.done}"
         return ", ".join(
             (first, *(f"{tab.count:,} {tab.label}" for tab in self.tabs if tab.outcome != Outcome.CHANGED))
@@ -96,7 +96,7 @@ class Report:
 
     @property
     def stopped(self) -> str:
-        """Why not every chain was reached; empty where all were, or while it runs."""
+        """The reason why some chains were not reached; "" if all were, or while the run is running."""
         job = self.run.job
         if self.is_running or not self.counts[Outcome.WAITING]:
             return ""
@@ -115,7 +115,7 @@ class Report:
 
     @property
     def undo_label(self) -> str:
-        """How far the run got that takes this one back."""
+        """The progress of the run that undoes this one."""
         outcomes = set(self.undone_by.rows.values_list("outcome", flat=True)) if self.undone_by else set()
         if Outcome.CHANGED not in outcomes:
             return "Undo" if Outcome.WAITING in outcomes else "Not undone"
@@ -123,7 +123,7 @@ class Report:
 
     @cached_property
     def has_masked(self) -> bool:
-        """Whether earlier versions hold what it masked."""
+        """Whether earlier versions still contain the masked values."""
         rows = self.run.rows.filter(outcome=Outcome.CHANGED).only("facts")
         return any(row.facts.get("masked") for row in rows.iterator())
 
@@ -143,7 +143,7 @@ class Report:
 
     @cached_property
     def secrets(self) -> int:
-        """Chains of an export in which a scan found something."""
+        """The number of chains in an export in which the scan found something."""
         rows = self.run.rows.filter(outcome=Outcome.CHANGED) if self.act.name == "export" else BulkRow.objects.none()
         return sum(bool(row.facts.get("secrets")) for row in rows.only("facts"))
 
@@ -154,6 +154,6 @@ class Report:
 
     @property
     def rows(self) -> list[tuple[BulkRow, str, str, str]]:
-        """Each row with the colour, icon and word of its outcome."""
+        """Each row, with the colour, icon and word of its outcome."""
         labels = {tab.outcome: tab.label for tab in self.tabs}
         return [(row, *LOOKS[Outcome(row.outcome)], labels[row.outcome]) for row in self.page]

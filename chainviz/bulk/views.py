@@ -1,4 +1,4 @@
-"""Bulk runs: chosen in the library, their options, their progress, their report."""
+"""The pages of bulk runs, which begin in the library: options, progress and report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHOWN_RUNS = 50
 @requires("read")
 @require_http_methods(["GET", "HEAD", "POST"])
 def runs(request: HttpRequest) -> HttpResponse:
-    """The person's runs, and for an owner those of the team that wait for a purge; the form of the library begins one."""
+    """List the person's runs and, for an owner, runs of the team that wait for a purge. The form of the library begins a run."""
     if request.method == "POST":
         return _begin(request)
     member = member_of(request)

@@ -1,4 +1,4 @@
-"""What can be done to many chains at once, in the order of the buttons. Adding an act: a class like these, a line below."""
+"""The acts for many chains at once, in the order of their buttons. A new act needs a class like these and a line below."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ SAVED_SINCE = "Version {} was saved since. Restore an older version on its versi
 
 
 class Change(Act):
-    """An operation of the registry: a recipe of one step."""
+    """An act that runs one operation, as a recipe with one step."""
 
     permission: Permission = "save"
     hint = HINT
@@ -65,7 +65,8 @@ class Change(Act):
 
 
 def new_version(work: Work, recipe: Recipe, note: str, nothing: str) -> Finish:
-    """What the recipe makes, as a draft of the person; finishing saves it. `nothing`: what the row says where nothing changes."""
+    """Run a recipe in a draft of the person, which finishing saves as a version. `nothing` is the sentence of the row if nothing
+    changes."""
     target = target_of_version(work.chain, work.chain.version, work.member.user)
     draft = services.open_draft(work.chain, work.member.user, target.version.number)
     if draft is not None and steps_of(draft).all:
@@ -95,7 +96,7 @@ def new_version(work: Work, recipe: Recipe, note: str, nothing: str) -> Finish:
 
 
 def _keep(work: Work, draft: Draft) -> None:
-    """A worker that takes the job over finds the draft, and begins this chain again."""
+    """Store the draft in the row, so that a worker that takes over the job can start this chain again."""
     BulkRow.objects.filter(pk=work.row.pk).update(draft=draft)
     work.progress(1.0, "")
 
@@ -115,14 +116,14 @@ def _name_and_detail(step: Snapshot) -> tuple[str, str]:
 
 
 def drop_draft(row: BulkRow) -> None:
-    """The draft of a chain that was not finished."""
+    """Delete the draft of an unfinished chain."""
     for draft in Draft.objects.open().filter(pk=row.draft_id or 0):
         services.discard(draft)
         delete_drafts(Draft.objects.filter(pk=draft.pk))
 
 
 def version_before(work: Work, made: BulkRow) -> Finish:
-    """The content before the run becomes the newest version, unless somebody has saved another one since."""
+    """Save the content before the run as the newest version, unless somebody has saved another version since."""
     assert made.before is not None
     before = made.before
 
@@ -136,7 +137,7 @@ def version_before(work: Work, made: BulkRow) -> Finish:
     return finish
 
 
-# A compaction strategy on each chain: one that the person saved, or limits.
+# The act Compact, with a saved strategy of the person or with limits.
 
 
 class LimitedOptions(CompactOptions):

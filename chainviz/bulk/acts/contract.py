@@ -30,7 +30,7 @@ class Work:
     member: Membership
     options: Options
     progress: Progress
-    """Raises Cancelled where somebody asked to stop."""
+    """Reports the progress from 0 to 1. Raises Cancelled if somebody stopped the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +43,34 @@ class Result:
 
 
 Finish = Callable[[], Result]
-"""The last part of the work, in the transaction that writes the row."""
+"""The last part of the work, which runs in the transaction that writes the row."""
 
 
 class Act:
-    """Base of the acts."""
+    """The base class of acts."""
 
     name: str
     label: str
-    """As an order: “Mask secrets”."""
+    """The label of the button, an imperative: “Mask secrets”."""
     doing: str
     done: str
-    """What became of a chain, such as “masked”."""
+    """The past participle for a changed chain, such as “masked”."""
     icon: str
     permission: Permission
     hint: str
-    """What happens to each chain, and how it is undone."""
+    """A sentence about the effect on each chain, and about the undo."""
     first: tuple[str, ...]
-    """Options that the form shows; the others are advanced."""
+    """The options that the form shows. All others are under Advanced."""
     Options: type[Options]
 
     def title_of(self, run: BulkRun) -> str:
         return self.label
 
     def adapt(self, form: OptionsForm[Any], member: Membership) -> None:
-        """Offers in the form of the options what the team has."""
+        """Fill the form of the options with the values of the team, such as its recipes."""
 
     def prepare(self, work: Work) -> Finish:
-        """Does what takes long. Raises ChainError where it cannot be done on this chain."""
+        """Do the slow part of the work. Raises ChainError if the act is not possible on this chain."""
         raise NotImplementedError
 
     def undo(self, work: Work, made: BulkRow) -> Finish:

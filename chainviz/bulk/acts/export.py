@@ -1,4 +1,4 @@
-"""Export: which versions go into one zip, and what a scan finds in each. The file itself is written while it is downloaded."""
+"""The act Export: choose the versions for one zip and scan each of them. The zip is written while it is downloaded."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class ExportZip(Act):
         raise Refused("An export changes nothing.")
 
 
-# One zip with the versions that an export prepared, written while it is sent: nothing of it is stored.
+# The zip with the versions of an export. It is written while it is sent, and not stored.
 
 
 COLUMNS = ("chain", "title", "version", "file", "format", "bytes", "sha256", "note")
 LIST = "chains.csv"
-"""Name of the list of what is in the zip, and of what is not."""
+"""The name of the file in the zip that lists its contents and the chains left out."""
 _UNSAFE = re.compile(r'[\x00-\x1f/\\:*?"<>|]')
 LONGEST_NAME = 150
 
@@ -92,7 +92,7 @@ class _Sink(io.RawIOBase):
 
 
 def zip_of(run: BulkRun, rows: Iterable[BulkRow]) -> Iterator[bytes]:
-    """A file a chain, and last the list of them with the digest of each."""
+    """Yield the zip: one file for each chain, then a list of the files with their digests."""
     sink, taken = _Sink(), {LIST}
     told: list[list[object]] = []
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
@@ -126,7 +126,7 @@ def zip_of(run: BulkRun, rows: Iterable[BulkRow]) -> Iterator[bytes]:
 
 
 def _export_of(run: BulkRun, row: BulkRow) -> Export:
-    """Raises Refused where it may not leave any more."""
+    """Return the content of a version. Raises Refused if it must no longer be exported."""
     assert row.before is not None
     chain = Chain.objects.in_library().filter(pk=row.chain_id).first()
     if chain is None:
@@ -138,7 +138,7 @@ def _export_of(run: BulkRun, row: BulkRow) -> Export:
 
 
 def _free_name(wanted: str, taken: set[str]) -> str:
-    """A name that every file system takes and no other file of the zip has."""
+    """Return a name that every file system accepts and that is unique in the zip."""
     path = PurePath(_UNSAFE.sub("_", wanted.encode("utf-8", "replace").decode()).strip(" ."))
     stem, suffix = path.stem[:LONGEST_NAME] or "chain", path.suffix[:20]
     name, number = f"{stem}{suffix}", 2

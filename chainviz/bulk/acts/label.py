@@ -1,4 +1,4 @@
-"""Labels: a tag, a rating or an outcome on each whole chain."""
+"""The acts Label (a tag, a rating or an outcome on each whole chain) and Bin."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _restore_labels(work: Work, made: list[list[Any]]) -> Result:
     return Result(Outcome.CHANGED, "The labels were removed.", work.chain.version)
 
 
-# The bin: chains go there and come back.
+# Moving chains to the bin and back.
 
 
 class ToBin(Act):

@@ -1,4 +1,4 @@
-"""A recipe of the team on each chain."""
+"""The act that runs a recipe of the team on each chain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHANGED = "The recipe was changed or deleted after this run started."
 
 class RecipeOptions(Options):
     recipe: str = Field("", title="Recipe", description="Its steps run on each chain, from first to last.")
-    """Key and edition, as `4.2`: all chains of a run get the same steps."""
+    """The key and edition of the recipe, such as `4.2`, so that all chains of a run get the same steps."""
 
 
 class RunRecipe(Act):
