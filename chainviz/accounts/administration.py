@@ -20,9 +20,9 @@ from chainviz.accounts.tokens import create_token
 
 @transaction.atomic
 def create_owner(email: str, name: str, password: str, team: str = "") -> Membership:
-    """Makes an account that owns the named team, or the first one. Raises ValidationError.
+    """Create an account that owns the named team, or the first one. Raises ValidationError.
 
-    The owner of local mode, who has no password, becomes the account: everything stored names them already.
+    The owner of local mode, who has no password, becomes this account, because all stored content belongs to them.
     """
     address = email.strip().lower()
     validate_email(address)
@@ -46,7 +46,7 @@ def create_owner(email: str, name: str, password: str, team: str = "") -> Member
 
 
 def _team_for(first: Membership, user: User, name: str) -> Team:
-    """The team of local mode takes the name; beside other people's, a new team is made."""
+    """Return the team for the new owner: the team of local mode, renamed, or a new team if there are others."""
     if not name:
         return first.team
     known = Team.objects.filter(name=name).first()
@@ -61,7 +61,7 @@ def _team_for(first: Membership, user: User, name: str) -> Team:
 
 @transaction.atomic
 def set_password(email: str, password: str) -> User:
-    """Ends all sessions of the account. Raises ValidationError."""
+    """Set a password and end all sessions of the account. Raises ValidationError."""
     user = User.objects.filter(username=email.strip().lower()).first()
     if user is None:
         raise ValidationError(f"There is no account {email}.")
@@ -75,7 +75,7 @@ def set_password(email: str, password: str) -> User:
 
 @transaction.atomic
 def make_token(name: str, scopes: Collection[str], days: int, account: str = "") -> str:
-    """Returns a token of the account in its first team, by default of the owner of local mode. Raises ValidationError."""
+    """Create a token for an account in its first team, by default for the owner of local mode. Raises ValidationError."""
     if account:
         member = Membership.objects.active().filter(user__username=account.strip().lower()).order_by("pk").first()
     else:

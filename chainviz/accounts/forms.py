@@ -17,7 +17,7 @@ from chainviz.accounts.permissions import Role, Scope
 from chainviz.web.errors import sent_texts
 
 LONGEST_PASSWORD = 200
-"""Characters: hashing a very long one would keep the server busy."""
+"""The longest password, in characters, because hashing a very long one would keep the server busy."""
 
 
 def password_field(label: str, autocomplete: str, **more: Any) -> forms.CharField:
@@ -104,11 +104,11 @@ class TokenForm(forms.Form):
     )
 
 
-# A validator for passwords that are long but easy to guess: few characters in turn, or a run such as “abcdefghijkl”.
+# A validator for passwords that are long but easy to guess: a few repeated characters, or a sequence such as “abcdefghijkl”.
 
 
 FEWEST_CHARACTERS = 5
-"""Different characters that a password needs."""
+"""The fewest different characters of a password."""
 KEYBOARD_ROWS = ("qwertyuiopasdfghjklzxcvbnm", "qwertzuiopasdfghjklyxcvbnm", "azertyuiopqsdfghjklmwxcvbn", "1234567890")
 
 
@@ -131,7 +131,8 @@ class PasswordPatternValidator:
 
 
 def is_run(text: str) -> bool:
-    """Whether at least three quarters of the steps from a character to the next lead to its neighbour, or to itself."""
+    """Return True if at least three quarters of the characters equal the previous one or are next to it, in the alphabet or on the
+    keyboard."""
     steps = list(pairwise(text))
     return 4 * sum(map(_is_step, steps)) >= 3 * len(steps) > 0
 
@@ -143,9 +144,9 @@ def _is_step(pair: tuple[str, str]) -> bool:
     )
 
 
-# A form that was sent after its session had ended waits in the page that asks to sign in, and is sent again
-# afterwards. The server stores nothing: a hidden field of that page carries the form, signed, so that only what was
-# really sent here comes back. The person sends it again with a click; the page never sends it automatically.
+# A form that is submitted after its session has ended is kept in the sign-in page, and the person can submit it again afterwards. The
+# server stores nothing: a hidden field contains the form, signed, so that only forms that were really sent here are accepted. The page
+# never submits the form automatically.
 
 
 FIELD = "kept_form"
@@ -153,24 +154,24 @@ SALT = "chainviz.kept-form"
 VALID_FOR = 24 * 3600
 """Seconds."""
 LARGEST = 32_000_000
-"""Bytes of a form: what the server reads of one at all."""
+"""The largest form, in bytes, that the server reads."""
 MOST_KEPT = 24_000_000
-"""Characters of the hidden field, which is compressed; the form that carries it must be below the same limit."""
+"""The longest hidden field, in characters after compression. The form that contains it must be below the same limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptForm:
     address: str
     fields: list[tuple[str, str]]
-    """In the order of the form, those included that nobody types."""
+    """The fields in the order of the form, including hidden ones."""
     texts: list[tuple[str, str]]
-    """Of the fields, what a person may have typed."""
+    """The fields that a person may have typed."""
     has_files: bool
-    """Files were sent too; they have to be chosen again."""
+    """The form had files, which must be chosen again."""
 
 
 class TooLarge(Exception):
-    """What was sent cannot wait in a page."""
+    """Raised if a form is too large to be kept in a page."""
 
 
 def keep(request: HttpRequest) -> str:
@@ -195,7 +196,7 @@ def keep(request: HttpRequest) -> str:
 
 
 def form_from_sign_in(request: HttpRequest) -> KeptForm | None:
-    """Return the form that the sign-in form carries, or None if it carries none that was stored in the last day."""
+    """Return the form that is kept in the sign-in form; None if there is none from the last day."""
     try:
         address, fields, texts, has_files = signing.loads(request.POST.get(FIELD, ""), salt=SALT, max_age=VALID_FOR)
     except signing.BadSignature:

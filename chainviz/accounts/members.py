@@ -1,5 +1,5 @@
-"""Members of a team: their roles, and leaving. A team keeps at least one owner; removing a member deletes nothing, but
-revokes the tokens of their programs: who comes back makes new ones."""
+"""Members of a team: their roles and removal. A team always has at least one owner. The removal of a member deletes nothing, but
+revokes the member's tokens."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def remove(member: Membership) -> None:
 
 
 def _keep_an_owner(member: Membership) -> None:
-    # two owners who remove each other at the same moment take turns
+    # locked, so that two owners cannot remove each other at the same moment
     Team.objects.select_for_update().get(pk=member.team_id)
     owners = Membership.objects.active().filter(team=member.team_id, role=Role.OWNER)
     if not owners.exclude(pk=member.pk).exists():
         raise ValidationError(LAST_OWNER)
 
 
-# Invitations: made by an owner, sent by them as a link, good once, for seven days and for one e-mail address.
+# Invitations. An owner creates one and sends its link. It is valid once, for seven days, and for one e-mail address.
 
 
 VALID_FOR = timedelta(days=7)
 
 
 def invite(owner: Membership, email: str, role: Role) -> str:
-    """Returns the token of the link. An open invitation for the same address is revoked. Raises ValidationError."""
+    """Create an invitation and return the token of its link. Revokes an open invitation for the same address. Raises ValidationError."""
     address = email.strip().lower()
     if Membership.objects.active().filter(team=owner.team, user__username=address).exists():
         raise ValidationError(f"{address} is already a member.")
@@ -80,14 +80,14 @@ def open_invitations(member: Membership) -> QuerySet[Invitation]:
 
 
 def find_invitation(token: str) -> Invitation | None:
-    """Returns None for one that is unknown, used, revoked or expired: the answer does not say which."""
+    """Return the invitation with a token; None if it is unknown, used, revoked or expired, without telling which."""
     valid = Invitation.objects.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
     return valid.select_related("team", "invited_by").filter(token_digest=_digest(token)).first()
 
 
 @transaction.atomic
 def accept(invitation: Invitation, user: User) -> Membership:
-    """Raises ValidationError where somebody accepted or revoked it meanwhile."""
+    """Accept an invitation. Raises ValidationError if it was accepted or revoked meanwhile."""
     mine = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
     if not mine.update(accepted_at=timezone.now()):
         raise ValidationError("This invitation was used or revoked meanwhile.")
@@ -99,7 +99,7 @@ def accept(invitation: Invitation, user: User) -> Membership:
 
 @transaction.atomic
 def join(invitation: Invitation, name: str, password: str) -> Membership:
-    """Makes the account and accepts the invitation. Raises ValidationError."""
+    """Create an account and accept the invitation. Raises ValidationError."""
     user = User(username=invitation.email, email=invitation.email, first_name=name)
     user.set_password(password)
     user.save()
@@ -108,9 +108,9 @@ def join(invitation: Invitation, name: str, password: str) -> Membership:
 
 @transaction.atomic
 def accept_all(email: str, name: str) -> User | None:
-    """Accepts each open invitation of an address that is known to be the person's; a new account has no password.
+    """Accept all open invitations for an e-mail address that was verified to be the person's. A new account has no password.
 
-    Returns None where there is no invitation, or the account is switched off.
+    Returns None if there is no invitation, or the account is disabled.
     """
     valid = Invitation.objects.filter(email=email, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
     found = list(valid.select_for_update())

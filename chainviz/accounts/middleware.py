@@ -1,7 +1,7 @@
 """Identify the person who sends a request, and check that their role allows it.
 
-In local mode that is always the owner; no session is written, so reading a page writes nothing. The API takes a token
-instead; without one the request comes from a page, and like any form it must prove that the page is ours.
+In local mode, the person is always the owner, and no session is written, so that reading a page writes nothing. Requests to the API have a
+token instead. An API request without one comes from a page and, like any form, must prove that the page is ours.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from chainviz.web.middleware.base import Middleware
 from chainviz.web.middleware.json_errors import json_error
 
 CURRENT_TEAM = "team"
-"""Key of the session: the team whose pages a person looks at."""
+"""The session key of the team whose pages a person is viewing."""
 
 
 class MemberMiddleware(Middleware):
@@ -80,26 +80,26 @@ def _by_token(request: HttpRequest, text: str, access: Access) -> HttpResponse |
 
 
 def _forged(request: HttpRequest) -> HttpResponse | None:
-    """Returns a refusal where the request may come from another site's page."""
+    """Return an error response if the request may come from another site's page; otherwise None."""
     check = CsrfViewMiddleware(_answer)
     check.process_request(request)
     return check.process_view(request, _answer, (), {})
 
 
 def _answer(request: HttpRequest) -> HttpResponse:
-    """A view that is not exempt from the check, as those of the API are."""
+    """A view that is not exempt from the check, unlike those of the API."""
     return HttpResponse()
 
 
 def current_membership(request: HttpRequest) -> Membership | None:
-    """Returns that of the team chosen in the session, else that of the person's first team."""
+    """Return the person's membership in the team of the session, or in their first team."""
     mine = list(Membership.objects.active().filter(user=request.user.pk).select_related("team", "user").order_by("pk"))
     chosen = request.session.get(CURRENT_TEAM)
     return next((each for each in mine if each.team_id == chosen), mine[0] if mine else None)
 
 
 def _former_membership(request: HttpRequest) -> Membership | None:
-    """Returns that of the team which the session names, else the one that ended last."""
+    """Return the person's former membership in the team of the session, or the one that ended last."""
     former = Membership.objects.filter(user=request.user.pk, removed_at__isnull=False).select_related("team", "user")
     chosen = request.session.get(CURRENT_TEAM)
     return former.filter(team=chosen).first() or former.order_by("-removed_at").first()
@@ -120,10 +120,10 @@ def forbidden(request: HttpRequest, member: Membership, permission: Permission) 
 
 
 def _to_sign_in(request: HttpRequest, access: Access) -> HttpResponse:
-    """Redirect to sign-in. A form whose session has ended waits in the page; those of the own account contain passwords."""
+    """Redirect to sign-in. A submitted form is kept in that page, except forms of the person's own account, which contain passwords."""
     address = reverse("accounts:sign_in")
     if wants_fragment(request):
-        # of a form in a page, the browser keeps what was typed: signing in leads back to that page
+        # the browser keeps the typed text of a form in a page, and signing in leads back to that page
         here = request.htmx.current_url_abs_path  # type: ignore[attr-defined]
         return HttpResponse(status=401, headers={"HX-Redirect": f"{address}?{urlencode({'next': here})}" if here else address})
     page = {"form": SignInForm()}
@@ -137,18 +137,18 @@ def _to_sign_in(request: HttpRequest, access: Access) -> HttpResponse:
     return HttpResponse(status=302, headers={"Location": address + asked})
 
 
-# Keys of requests that a program may send again: who holds one, what its request made, and when it is forgotten. A
-# key is claimed before the work begins and finished in the transaction of the work, so a request that died has made
-# nothing: after `LONGEST` another one may take its key over. A unique column decides between several web processes.
+# Idempotency keys of requests that a program may repeat. A key is claimed before the work begins and finished in the transaction of
+# the work, so a request that died has made nothing, and after `LONGEST` another request may claim its key. A unique column decides
+# between several web processes.
 
 
 KEPT_FOR = timedelta(hours=24)
 LONGEST = timedelta(minutes=15)
-"""How long a request may be under way."""
+"""The longest time for a request."""
 
 
 class Lost(Refused):
-    """Another request took the key over, because this one took too long."""
+    """Raised if another request has claimed the key, because this one took too long."""
 
 
 def keyed_digest(*words: object) -> str:
@@ -157,12 +157,12 @@ def keyed_digest(*words: object) -> str:
 
 
 def digest_of(member: Membership, key: str) -> str:
-    """Return the digest of an idempotency key. Each token has keys of its own."""
+    """Return the digest of an idempotency key. Different tokens may use the same key."""
     return keyed_digest(member.pk, member.token.pk if member.token else 0, key)
 
 
 def claim(digest: str, request_digest: str) -> tuple[IdempotencyKey, bool]:
-    """Returns the row of a key, and whether the request with it is to be done now."""
+    """Return the row of a key, and whether the request must be carried out now."""
     now = timezone.now()
     IdempotencyKey.objects.filter(digest=digest, at__lt=now - KEPT_FOR).delete()
     row, is_new = IdempotencyKey.objects.get_or_create(
@@ -177,7 +177,7 @@ def claim(digest: str, request_digest: str) -> tuple[IdempotencyKey, bool]:
 
 
 def finish(row: IdempotencyKey, made: dict[str, Any]) -> None:
-    """Part of the transaction of the work, which ends without effect where this raises Lost."""
+    """Store the result of a request, in the transaction of its work. Raises Lost, which rolls the transaction back."""
     if not IdempotencyKey.objects.filter(pk=row.pk, at=row.at, made__isnull=True).update(made=made):
         if transaction.get_connection().in_atomic_block:
             transaction.set_rollback(True)
@@ -185,10 +185,10 @@ def finish(row: IdempotencyKey, made: dict[str, Any]) -> None:
 
 
 def release(row: IdempotencyKey) -> None:
-    """The request was refused: it made nothing, and may be sent again."""
+    """Release the key of a refused request, which made nothing and may be repeated."""
     IdempotencyKey.objects.filter(pk=row.pk, at=row.at, made__isnull=True).delete()
 
 
 def forget_old() -> None:
-    """A chore of the worker."""
+    """Delete old keys. The worker calls this regularly."""
     IdempotencyKey.objects.filter(at__lt=timezone.now() - KEPT_FOR).delete()

@@ -1,6 +1,6 @@
-"""People and their teams. Our own user model from the first day, because Django cannot change it later.
+"""People and their teams. The user model is our own, because Django cannot replace one later.
 
-An account is never deleted, because chains, versions and the audit log name it: a member who leaves is marked as removed.
+An account is never deleted, because chains, versions and the audit log refer to it. A member who leaves is marked as removed.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def initials_of(name: str) -> str:
 class Team(models.Model):
     name = models.CharField(max_length=100)
     store_name = models.CharField(max_length=64, unique=True)
-    """How the store names the owner of the team's uploads. Uploads are append-only: the team of an installation that
-    began in local mode keeps the name that its uploads carry already, `user:1`."""
+    """The store's name for the owner of the team's uploads. Uploads are append-only, so a team that began in local mode keeps the name
+    `user:1`."""
     audit_number = models.PositiveBigIntegerField(default=0)
-    """Number of the newest row of the audit log."""
+    """The number of the newest row in the audit log."""
     audit_digest = models.CharField(max_length=64, default="", blank=True)
-    """Digest of that row: without it nobody would miss the last rows."""
+    """The digest of that row, so that missing rows at the end are noticed."""
 
     def __str__(self) -> str:
         return self.name
@@ -65,7 +65,7 @@ class Membership(models.Model):
     objects = MembershipQuerySet.as_manager()
 
     token: ApiToken | None = None
-    """With which the person sent the request: it allows a part of what the role does."""
+    """The token of the request. It allows only a part of the role's permissions."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "user"], name="member_once_a_team")]
@@ -83,7 +83,7 @@ class Membership(models.Model):
 
 
 class Invitation(models.Model):
-    """A link that makes one person, named by an e-mail address, a member. Its token is stored as a digest only."""
+    """An invitation link that makes the person with an e-mail address a member. Only the digest of its token is stored."""
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="invitations")
     email = models.EmailField()
@@ -103,12 +103,12 @@ class Invitation(models.Model):
 
 
 class ApiToken(models.Model):
-    """Lets a program use the API as a member of a team, for some time. Stored as a digest only."""
+    """A token with which a program uses the API as a member of a team, for a limited time. Only its digest is stored."""
 
     membership = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="tokens")
     name = models.CharField(max_length=60)
     scopes = models.CharField(max_length=60)
-    """Names of scopes, separated by spaces."""
+    """The names of its scopes, separated by spaces."""
     beginning = models.CharField(max_length=12)
     """The first characters of the token."""
     token_digest = models.CharField(max_length=64, unique=True)
@@ -130,7 +130,7 @@ class ApiToken(models.Model):
 
 
 class SignInAttempt(models.Model):
-    """An attempt that failed or has not ended, for throttling."""
+    """A failed or unfinished attempt to sign in, for throttling."""
 
     key = models.CharField(max_length=200, db_index=True)
     """`account:` and an e-mail address, or `client:` and an IP address."""
@@ -141,13 +141,13 @@ class SignInAttempt(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """A key under which a program sent a request, so that it can send it again. Holds digests and ids, no content."""
+    """An idempotency key, so that a program can repeat a request. The row has only digests and ids, no content."""
 
     digest = models.CharField(max_length=64, unique=True)
-    """Of who sent it and the key."""
+    """The digest of the sender and the key."""
     request_digest = models.CharField(max_length=64)
     made = models.JSONField(null=True)
-    """Ids of what the request made; null while it is under way."""
+    """The ids of the objects that the request created; null while it is running."""
     at = models.DateTimeField(db_index=True)
 
     def __str__(self) -> str:
@@ -155,20 +155,20 @@ class IdempotencyKey(models.Model):
 
 
 def member_of(request: HttpRequest) -> Membership:
-    """Returns who sent the request, as a member of the team whose pages they look at."""
+    """Return the sender of a request, as a member of the team whose pages they are viewing."""
     member: Any = getattr(request, "member", None)
     assert isinstance(member, Membership)
     return member
 
 
 def person_of(request: HttpRequest) -> User:
-    """Returns who sent the request; every page needs a person who is signed in."""
+    """Return the sender of a request. Every page requires a person who is signed in."""
     assert isinstance(request.user, User)
     return request.user
 
 
 def local_member() -> Membership:
-    """The owner of the first team, who is signed in by opening a page of local mode. Made when first needed."""
+    """Return the owner of the first team, who sends every request in local mode. Creates the account on first use."""
     owners = Membership.objects.active().filter(role=Role.OWNER).select_related("team", "user")
     return owners.order_by("pk").first() or _make_local_member()
 

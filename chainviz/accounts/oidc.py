@@ -1,10 +1,8 @@
 """Sign in with an OpenID Connect provider, and trust only its signed ID token.
 
-django-allauth (the extra `chainviz[oidc]`) does discovery, state, PKCE and the exchange of the code, and reads the
-keys.
-None of its pages and tables are used: an account belongs to the person whose e-mail address it has, once the provider
-verified it.
-This module is imported only if a provider is configured.
+django-allauth (the extra `chainviz[oidc]`) does discovery, state, PKCE and the code exchange, and reads the keys. None of its pages and
+tables are used: an account belongs to the person with its e-mail address, after the provider has verified the address. This module is
+imported only if a provider is configured.
 """
 
 from __future__ import annotations
@@ -32,19 +30,19 @@ from chainviz.core.errors import Refused
 
 PROVIDER = "oidc"
 ALGORITHMS = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
-"""Signatures with a public key: one with a shared key could be made from what everybody may read."""
+"""Accepted signature algorithms. All use a public key, because a signature with a shared key could be forged from public data."""
 NEEDED = ("iss", "aud", "exp", "iat", "sub", "nonce")
 FAULTS = (OAuth2Error, jwt.PyJWTError, requests.RequestException, KeyError, TypeError, ValueError, AttributeError)
-"""What allauth raises where a provider is away, or answers nonsense."""
+"""The exceptions of allauth if a provider is unreachable or sends an invalid response."""
 
 
 class NotSignedIn(Refused):
-    """The sentence is for the person."""
+    """Raised if a person could not be signed in. Its text is shown to the person."""
 
     def __init__(self, text: str, email: str = "") -> None:
         super().__init__(text)
         self.email = email
-        """That the provider named, whether it is verified or not."""
+        """The e-mail address from the provider, verified or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ def begin(request: HttpRequest, next_page: str) -> HttpResponse:
 
 
 def finish(request: HttpRequest) -> Identity:
-    """Returns who came back from the provider. Raises NotSignedIn."""
+    """Return the person who came back from the provider. Raises NotSignedIn."""
     state = statekit.unstash_state(request, provider_id=PROVIDER, state_id=request.GET.get("state", ""))
     if state is None:
         raise NotSignedIn("This sign-in has expired or was started in another browser. Try again.")
@@ -122,7 +120,7 @@ def finish(request: HttpRequest) -> Identity:
 
 
 def _address(claims: dict[str, Any]) -> str:
-    """Returns an empty text where the provider names none, or nonsense."""
+    """Return the e-mail address from the provider; "" if there is none, or it is invalid."""
     address = str(claims.get("email", "")).strip().lower()
     try:
         validate_email(address)

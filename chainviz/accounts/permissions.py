@@ -14,7 +14,7 @@ Permission = Literal[
     "members", "rules", "share", "purge", "delete", "audit", "backup", "files",
 ]  # fmt: skip
 Access = Permission | Literal["public", "account"]
-"""What an address asks for: a permission, or nothing (public), or only that a person is signed in (account)."""
+"""The requirement of an address: a permission, nothing (public), or only that a person is signed in (account)."""
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -34,7 +34,7 @@ PERMISSIONS = {Role.VIEWER: VIEWER, Role.COMMENTER: COMMENTER, Role.EDITOR: EDIT
 
 
 class Scope(models.TextChoices):
-    """What a token of the API allows, as far as the person's role does."""
+    """The scope of an API token. It never allows more than the person's role."""
 
     READ = "read"
     WRITE = "write"
@@ -55,18 +55,19 @@ def may(role: str, permission: Permission) -> bool:
 
 
 def lowest_role(permission: Permission) -> Role:
-    """Returns the first role that has the permission."""
+    """Return the lowest role with a permission."""
     return next(role for role in Role if may(role, permission))
 
 
 def scope_of(permission: Permission) -> Scope | None:
-    """Returns None for what no token allows."""
+    """Return the scope with a permission; None if no token allows it."""
     return next((scope for scope, allowed in SCOPES.items() if permission in allowed), None)
 
 
 def requires(access: Access, *, to_post: Access | None = None, team_mode: bool = False) -> Callable[[View], View]:
-    """Declare the permission that a view needs; `MemberMiddleware` checks it.
-    `to_post` is for a form that needs more to be sent than to be seen; with `team_mode` local mode has no such page.
+    """Declare the permission that a view needs. `MemberMiddleware` checks it.
+
+    `to_post` is a higher permission for submitting the view's form. With `team_mode`, the page does not exist in local mode.
     """
 
     def declare(view: View) -> View:
@@ -78,7 +79,7 @@ def requires(access: Access, *, to_post: Access | None = None, team_mode: bool =
 
 
 def access_of(view: Callable[..., Any], method: str | None) -> Access | None:
-    """Returns None for a view that states nothing: nobody may use it."""
+    """Return the declared access of a view; None if it declares none, so that nobody may use it."""
     name = "access" if method in {"GET", "HEAD", "OPTIONS"} else "access_to_post"
     access: Access | None = getattr(view, name, None)
     return access

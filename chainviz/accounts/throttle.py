@@ -1,4 +1,4 @@
-"""Slows down guessing of passwords: a limit of attempts for an account, and one for a client address."""
+"""Slow down the guessing of passwords by limits of attempts for each account and each client address."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from chainviz.accounts.models import SignInAttempt
 
 WINDOW = timedelta(minutes=15)
 LIMITS = {"account": 10, "client": 50}
-"""Attempts in the window."""
+"""The most attempts in the time window."""
 
 
 def begin_attempt(account: str, client: str) -> int:
-    """Notes an attempt before the password is looked at, so that attempts at the same moment count as well. Without an
-    account, where another server looks at the password, it counts for the client only.
+    """Record an attempt before the password is checked, so that simultaneous attempts count too. Without an account, when another
+    server checks the password, it counts only for the client.
 
-    Returns the seconds to wait; 0 where the attempt may go on.
+    Returns the seconds to wait; 0 if the attempt may continue.
     """
     now = timezone.now()
     SignInAttempt.objects.filter(at__lt=now - WINDOW).delete()
@@ -36,7 +36,7 @@ def _wait(key: str, limit: int) -> int:
 
 
 def end_attempt(account: str, client: str) -> None:
-    """The password was right: the account's attempts are forgotten, and this one of the client."""
+    """Delete the attempts of the account, and this attempt of the client, after a correct password."""
     SignInAttempt.objects.filter(key=f"account:{account}").delete()
     newest = SignInAttempt.objects.filter(key=f"client:{client}").order_by("-pk").first()
     if newest is not None:

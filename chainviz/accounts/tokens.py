@@ -1,4 +1,4 @@
-"""API tokens: made by a person for a program, shown once, stored as a digest, with at most the rights of the person's role."""
+"""API tokens. A person creates one for a program; it is shown once, stored as a digest, and allows at most what the person's role does."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from chainviz.accounts.models import ApiToken, Membership
 
 PREFIX = "cvz_"
 SHOWN = 8
-"""Characters at the beginning of a token by which a person tells it from others."""
+"""The number of characters at the start of a token that are stored, so that a person can recognize it."""
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 
 def create_token(member: Membership, name: str, scopes: Collection[str], days: int) -> tuple[ApiToken, str]:
-    """Returns its row and the token, which nobody can find out later."""
+    """Create a token. Return its row and the token itself, which cannot be recovered later."""
     token = PREFIX + secrets.token_urlsafe(32)
     now = timezone.now()
     row = ApiToken.objects.create(
@@ -37,7 +37,7 @@ def create_token(member: Membership, name: str, scopes: Collection[str], days: i
 
 
 def tokens_of(member: Membership) -> QuerySet[ApiToken]:
-    """Returns those of the person in this team that nobody has revoked, the newest first."""
+    """Return the person's tokens in a team that were not revoked, newest first."""
     return ApiToken.objects.filter(membership=member, revoked_at=None).order_by("-pk")
 
 
@@ -51,8 +51,7 @@ def revoke_all(member: Membership) -> None:
 
 
 def find_token(token: str) -> ApiToken | None:
-    """Returns a valid token and notes that it was used; None for one that is unknown, revoked, expired, or of a person who
-    is no longer a member."""
+    """Return a valid token and record its use; None if it is unknown, revoked or expired, or its person is no longer a member."""
     now = timezone.now()
     valid = ApiToken.objects.filter(
         revoked_at=None, expires_at__gt=now, membership__removed_at=None, membership__user__is_active=True
@@ -64,7 +63,7 @@ def find_token(token: str) -> ApiToken | None:
 
 
 def note_refused(token: str, act: str) -> None:
-    """Records that somebody uses a token which is no longer valid, once a minute: its holder cannot fill the log."""
+    """Record the use of an invalid token, at most once a minute, so that its holder cannot fill the log."""
     found = _with_digest(ApiToken.objects.all(), token)
     if found is not None and _note_use(found, timezone.now()) and settings.CHAINVIZ.mode == "team":
         record(found.membership.team, found.membership.user, act, REFUSED, token=found.pk)
@@ -75,7 +74,7 @@ def _with_digest(tokens: QuerySet[ApiToken], token: str) -> ApiToken | None:
 
 
 def _note_use(token: ApiToken, now: datetime) -> bool:
-    """Returns whether it was not used within the last minute."""
+    """Record the use. Return True if the token was not used within the last minute."""
     before = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_NOTED_EVERY)
     return ApiToken.objects.filter(before, pk=token.pk).update(last_used_at=now) > 0
 
