@@ -1,1 +1,1 @@
-"""What the explorer shows of one content of a chain: windows of rows, charts, the inspector."""
+"""The explorer, which shows one version or draft of a chain: windows of rows, charts, the inspector."""

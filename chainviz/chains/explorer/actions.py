@@ -1,4 +1,4 @@
-"""The actions of a chain in one table: the explorer's menus and the command palette are made from it."""
+"""The table of actions for a chain. The explorer's menus and the command palette are built from it."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ LOST_ON_RESUME = DerivedKind("lost-on-resume", 1)
 _ASIDE = ("/branch", "/sidechain")
 """How the pointers of chains beside the main one begin: branches that a rewind left, and sub-agents."""
 MOST_READ = 20_000_000
-"""Bytes of a session that is read for its verdict; of a longer one all messages count."""
+"""The largest session, in bytes, that is read for a verdict on the messages still sent. In a larger one, all messages count."""
 GROUPS = {"fix": "Fix", "shorten": "Shorten", "clean": "Clean", "export": "Convert and export", "review": "Review"}
 OTHER_GROUP = "shorten"
-"""The menu of an operation that this table does not name."""
+"""The menu of operations that this table does not list."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """The content, and what the actions on it depend on."""
+    """The content, with the facts that its actions depend on."""
 
     subject: Subject
 
@@ -70,19 +70,19 @@ class Situation:
 
     @property
     def is_session(self) -> bool:
-        """Whether an agent wrote the file and resumes it: of its messages not all are sent with the next call."""
+        """Whether an agent wrote the file and can resume it. In that case, some messages are not sent with the next call."""
         return self.subject.snapshot.format in self.provider.sessions
 
     @property
     def unsent_problems(self) -> int:
-        """Errors of the own provider in messages that the agent no longer sends."""
+        """The number of errors for the chain's own provider in messages that the agent no longer sends."""
         if not self.is_session:
             return 0
         return self._all_verdicts[self.provider].errors - self.problems
 
     @cached_property
     def lost(self) -> list[str]:
-        """Return what the agent does not send again of this chain when it resumes the session, a sentence each."""
+        """A sentence for each kind of content that the agent does not send again when it resumes the session."""
         snapshot = self.subject.snapshot
         if not self.is_session or snapshot.size > MOST_READ:
             return []
@@ -112,7 +112,7 @@ class Situation:
 
     @cached_property
     def problems(self) -> int:
-        """Errors of the own provider."""
+        """The number of errors for the chain's own provider."""
         return self.verdicts[self.provider].errors
 
     @property
@@ -156,7 +156,7 @@ class Entry:
     icon: str
     label: Callable[[Situation], str]
     url: Callable[[Situation], str]
-    """Returns "" where the action cannot be done or the person may not."""
+    """Return the address of an action; "" if it is not possible, or the person may not use it."""
     hint: Callable[[Situation], str] = field(default=lambda situation: "")
 
 
@@ -182,7 +182,7 @@ def _repair_hint(situation: Situation) -> str:
 
 
 def _repair_url(situation: Situation) -> str:
-    """In a session without further problems, to fix the session is all there is to repair."""
+    """Return the hint for repairs. In a session without other problems, the only repair is to fix the session."""
     is_offered = not situation.is_session or situation.unsent_problems or situation.structure_problems
     return situation.change_url("drafts:operation", "repair") if is_offered else ""
 
@@ -246,7 +246,7 @@ ENTRIES = (
     Entry("labels", "review", "tag", _words("Labels"), _review_url("labels")),
 )  # fmt: skip
 NAMED = frozenset(entry.name for entry in ENTRIES) | {"edit", "observations"}
-"""Operations with an entry of their own, and those that begin elsewhere: at a node, and on the page of tool results."""
+"""Operations that need no generated entry: they have their own, or begin at a node or on the page of tool results."""
 
 
 def _other(operation: Operation[Any]) -> Entry:
@@ -265,8 +265,7 @@ def actions_of(situation: Situation) -> Iterator[Action]:
 
 
 def main_action(situation: Situation, actions: tuple[Action, ...]) -> Action | None:
-    """Return the next step for this content: to fix its problems; if it has none, or cannot be changed, to export or
-    convert it."""
+    """Return the suggested next step: to fix problems, or to export or convert the chain if it has none or cannot be changed."""
     by_name = {action.name: action for action in actions}
     fix = by_name.get("fix-session" if situation.is_session else "repair") or by_name.get("repair")
     if situation.problems and fix is not None:

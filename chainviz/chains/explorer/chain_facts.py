@@ -1,4 +1,4 @@
-"""The facts of the whole chain, which the inspector shows while no node is selected."""
+"""The facts of the whole chain, for the inspector when no node is selected."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TurnFact:
 class GrowthFacts:
     chart: SafeString
     model: str
-    """ "" where no window is known."""
+    """The share of the context window, in words; "" if no window is known."""
     is_recorded: bool
     is_mean: bool
     passing: TurnFact | None
@@ -61,7 +61,7 @@ class ChainFacts:
     tools: tuple[ToolFact, ...]
     tools_title: str
     recorded_turns: str
-    """ "" where none is recorded."""
+    """The recorded value in words; "" if none is recorded."""
 
 
 def chain_facts(subject: Subject, overview: Overview) -> ChainFacts:
@@ -71,7 +71,7 @@ def chain_facts(subject: Subject, overview: Overview) -> ChainFacts:
     calls = sum(sums[0] for sums in tools.values())
     recorded = sum(each.calls for each in by_model(total.usage).values())
     window = overview.window
-    # what was recorded tells nothing of a chain that was changed since
+    # recorded values do not apply to a chain that was changed since
     call = None if subject.snapshot.operation else overview.last_call
     return ChainFacts(
         byte_text(subject.snapshot.size),
@@ -123,7 +123,7 @@ def _lines(growth: Growth) -> GrowthLines:
 
 
 def _growth_sentence(growth: Growth, model: str) -> str:
-    """The chart in one sentence."""
+    """Return a sentence that describes the chart."""
     said = [f"The stored chain grows to {tokens_text(growth.points[-1].stored)} tokens (estimate) in {growth.turns:,} turns"]
     if growth.most_recorded is not None:
         said.append(f"the largest recorded prompt has {tokens_text(growth.most_recorded)}")

@@ -10,13 +10,14 @@ from chainviz.store.query.windows import WindowRow
 
 
 def changed_rows(changed: Sequence[range], rows: Iterable[WindowRow]) -> frozenset[Path]:
-    """`changed`: ranges of messages, in order. An open section is no such row: its rows say it."""
+    """Yield the paths of changed rows. `changed` are ranges of messages, in order. An open section is left out, because its rows are
+    listed."""
     shown = (row for row in rows if row.kind != "section" or not row.is_open)
     return frozenset(row.path for row in shown if overlaps(changed, row.start, row.messages))
 
 
 def overlaps(changed: Sequence[range], start: int, messages: int) -> bool:
-    """Whether one of the messages `start : start + messages` was changed."""
+    """Return True if one of the messages `start : start + messages` was changed."""
     place = bisect_right(changed, start, key=lambda each: each.start)
     if place and changed[place - 1].stop > start:
         return True

@@ -27,11 +27,11 @@ from chainviz.web.formatting.numbers import bar_step, byte_text, share_text, tok
 
 MOST_LISTED = 40
 MOST_COUNTED = 200_000
-"""Bytes of a node whose tokens are counted while its page is made."""
+"""The largest node, in bytes, whose tokens are counted while its page is rendered."""
 MOST_MESSAGES = 200
-"""Of a larger pair only these are read; the page of observations lists all its results."""
+"""The most messages of a pair that are read. The page of tool results lists all results."""
 MOST_PARTS = 2_000
-"""Of a node with more parts calls are not matched here, and its tokens are estimated by its size."""
+"""The most parts of a node whose calls are matched. In larger nodes they are not, and tokens are estimated by size."""
 PART_WORDS = {
     "text": "Text", "image": "Image", "binary": "File", "thinking": "Reasoning", "tool_call": "Call",
     "tool_result": "Result", "opaque": "Unknown part",
@@ -71,25 +71,25 @@ class NodePage:
     base_url: str
     facts: Facts
     usage: Facts
-    """Recorded tokens and times; empty where its messages record none."""
+    """Recorded tokens and times; empty if the messages record none."""
     parts: tuple[PartSize, ...]
     parts_left: int
     calls: tuple[CallId, ...]
     calls_left: int
     messages_left: int
-    """Messages of a large pair that were not read: its calls are not counted."""
+    """The number of messages in a large pair that were not read. Its calls are not counted."""
     call_counts: tuple[int, int, int]
-    """Completed, pending, unmatched."""
+    """The ids of completed, pending and unmatched calls."""
     problems: tuple[Problem, ...]
     providers: tuple[ProviderWord, ...]
     parse_url: str = ""
-    """Where the text of its AI message is taken apart; "" where it has none."""
+    """The address of the page that parses the text of its AI message; "" if it has no text."""
     results_url: str = ""
-    """Where its results, and those behind it, are listed."""
+    """The address of the list of its results and of those after it."""
     earlier_url: str = ""
-    """What the node was in earlier versions; "" where a step never wrote any of it."""
+    """The address of the node's earlier texts; "" if no step ever changed it."""
     notes: str = ""
-    """What other apps say about a section; other nodes show it when they are opened."""
+    """The notes of other apps on a section. Other nodes show their notes when they are open."""
 
 
 def node_page(subject: Subject, path: Path) -> NodePage:
@@ -135,15 +135,14 @@ def _notes(subject: Subject, row: WindowRow) -> SafeString:
 
 
 def earlier_address(subject: Subject, path: str) -> str:
-    """Return the address of the node's earlier texts; "" except on the newest content, since an earlier text is
-    restored there."""
+    """Return the address of the node's earlier texts; "" unless this is the newest content, because earlier texts are restored there."""
     has_earlier = subject.is_head and (subject.chain.version > 1 or subject.draft is not None)
     has_earlier = has_earlier and not read_only(subject.snapshot.format)
     return subject.change_url("drafts:earlier", path) if has_earlier else ""
 
 
 def _has_text(shape: StoredShape) -> bool:
-    has_one = "text" in map(attrgetter("kind"), shape.parts)  # quick: a message may have very many calls
+    has_one = "text" in map(attrgetter("kind"), shape.parts)  # fast, because a message may have very many calls
     return has_one and any(part.kind == "text" and part.size for part in shape.parts)
 
 
@@ -187,8 +186,8 @@ def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> Facts
 
 
 def _tokens(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> tuple[str, str]:
-    """The estimate that the row shows, or, under a name of its own, what a tokenizer counts if one is installed and the node
-    is small."""
+    """Return the name and value of the token fact: the same estimate as in the row, or the count of a tokenizer if one is installed and the
+    node is small."""
     parts = sum(len(shape.parts) for shape in shapes)
     is_large = row.size > MOST_COUNTED or row.messages > MOST_MESSAGES or parts > MOST_PARTS
     if row.kind == "section" or is_large or tokenizer() is None:

@@ -18,7 +18,7 @@ from chainviz.store.content.message_shapes import StoredShape
 
 NAME = 80
 SUMMARY_MARK = "**summarized content:**"
-"""How an answer that is a summary begins."""
+"""The beginning of an answer that is a summary."""
 _DATA_URL = re.compile(r"data:(\w+)/[\w.+-]+;base64,\S*")
 _FIRST_VALUE = re.compile(r'"[^"\\]*"\s*:\s*("(?:[^"\\]|\\.)*"?|\[[^\]]*\]?|\{[^}]*\}?|[^\s,}\]]+)')
 
@@ -26,15 +26,15 @@ _FIRST_VALUE = re.compile(r'"[^"\\]*"\s*:\s*("(?:[^"\\]|\\.)*"?|\[[^\]]*\]?|\{[^
 @dataclass(frozen=True, slots=True)
 class MessageWords:
     role: str
-    """system, human, ai or tool: gives hue and icon."""
+    """One of system, human, ai and tool; it determines colour and icon."""
     name: str
     teaser: str
     kind: str = ""
-    """"calls" or "result" beside the name of a tool."""
+    """"calls" or "result", shown beside the name of a tool."""
 
 
 def words_of(shape: StoredShape, tools: Mapping[str, str] | None = None) -> MessageWords:
-    """`tools`: the tool that each call id named before calls, for results that do not say it."""
+    """Return the words for a message. `tools` are the tools of earlier calls by id, for results that do not name theirs."""
     preview = marks(one_line(preview_words(shape), TEASER))
     if shape.role == TOOL:
         names = [result.name or (tools or {}).get(result.id, "") for result in shape.results]
@@ -56,7 +56,7 @@ def _joined(names: list[str]) -> str:
 
 
 def header_words(first: StoredShape | None) -> tuple[str, str, str]:
-    """Role, name and teaser of a message before the pairs of a section."""
+    """Return the role, name and teaser of a header message."""
     role, name = ("human", "Human") if first is None or first.role == HUMAN else ("system", "System")
     if first is not None and first.is_user_action:
         name = "Human calls a tool" if any(part.kind == "tool_call" for part in first.parts) else "Result for the human"
@@ -64,7 +64,7 @@ def header_words(first: StoredShape | None) -> tuple[str, str, str]:
 
 
 def pair_words(type: PairType | None, shapes: Sequence[StoredShape], *, has_ai: bool) -> tuple[str, str, str]:
-    """Role, name and teaser of a pair. `shapes`: its messages, or the first of them."""
+    """Return the role, name and teaser of a pair. `shapes` are its messages, or the first of them."""
     first = shapes[0] if shapes else None
     preview = preview_words(first)
     if not has_ai or first is None:
@@ -81,7 +81,7 @@ def pair_words(type: PairType | None, shapes: Sequence[StoredShape], *, has_ai: 
 
 
 def preview_words(shape: StoredShape | None) -> str:
-    """Its preview, without the bytes of a picture."""
+    """Return the preview of a message, without the bytes of images."""
     return _DATA_URL.sub(r"[\1]", shape.preview) if shape else ""
 
 
@@ -98,7 +98,7 @@ def first_argument(preview: str, name: str) -> str:
 
 
 def _plain_value(value: str) -> str:
-    """A JSON value, which the end of the preview may have cut, even inside an escape."""
+    """Return a JSON value from a preview, which may cut it off, even inside an escape."""
     if not value.startswith('"'):
         return value
     for text in (value, *(f'{value[: len(value) - cut]}"' for cut in range(LONGEST_ESCAPE))):

@@ -1,11 +1,11 @@
-"""What the explorer shows of a whole chain beside its rows: the blocks of the minimap, how it grows, what it records. All
-of it depends on the snapshot alone, so it is worked out once and stored.
+"""The explorer's overview of a whole chain: the minimap, the growth chart and the recorded last call. They depend only on the snapshot, so
+they are computed once and stored.
 
-Minimap: neighbouring rows in at most 200 blocks. A section's request has a block of its own, and its pairs as many as they
-are of the chain's rows, so that sections can be told apart. Only a chain of very many sections is cut evenly.
+Minimap: at most 200 blocks of neighbouring rows. The request of a section has its own block, and its pairs get blocks in proportion to
+their rows, so that sections can be told apart. Only a chain with very many sections is cut evenly.
 
-Growth: the prompts that a chain records from turn to turn, and what it stores itself, against the context window. A turn
-is a pair. Of a long chain the turns of a block of its outline are one point, and their prompts a mean.
+Growth: the recorded prompt tokens and the stored size after each turn, compared with the context window. A turn is a pair. In a long
+chain, the turns of one outline block form one point with their mean.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOST_BLOCKS = 200
 MOST_STRETCHES = 160
 MOST_SECTIONS = MOST_STRETCHES // 2
 MOST_ROWS = 10_000
-"""A longer chain is drawn from sums alone, so that it costs no more than a short one."""
+"""The longest chain that is drawn row by row. A longer one is drawn from sums, so that it costs no more than a short one."""
 MOST_POINTS = 60
 TABLE_ROWS = 7
 
@@ -59,22 +59,22 @@ OVERVIEW = DerivedKind("overview", 2)
 @dataclass(frozen=True, slots=True)
 class Point:
     turn: int
-    """The last turn that it stands for, from 1."""
+    """The number of the last turn of the point, from 1."""
     message: int
-    """Where that turn begins, or the first of several."""
+    """The path of the first turn of the point."""
     prompt: int | None
-    """Tokens as recorded, cache included; the mean of several turns; None where nothing is recorded."""
+    """Recorded prompt tokens, including the cache; the mean of several turns; None if nothing is recorded."""
     stored: int
-    """Tokens that the chain stores up to here, estimated."""
+    """The estimated tokens of the chain up to this turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
     points: tuple[Point, ...]
-    """As many as can be told apart; of neighbours the lowest and the highest prompt."""
+    """As many points as can be told apart: the lowest and the highest prompt among neighbours."""
     is_mean: bool
     window: int | None
-    """Tokens of the recorded model."""
+    """The context window of the recorded model, in tokens."""
     passing: Point | None
     """The first turn after which the stored chain is larger than the window."""
 
@@ -87,7 +87,7 @@ class Growth:
         return max((point.prompt for point in self.points if point.prompt is not None), default=None)
 
     def table(self) -> list[Point]:
-        """Some turns from the first to the last."""
+        """A few turns from the first to the last, for the labels of the axis."""
         last = len(self.points) - 1
         places = sorted({round(last * step / (TABLE_ROWS - 1)) for step in range(TABLE_ROWS)})
         return [self.points[place] for place in places]
@@ -97,11 +97,11 @@ class Growth:
 class Overview:
     blocks: tuple[Block, ...]
     growth: Growth | None
-    """None for a chain of fewer than two turns."""
+    """The growth; None for a chain with fewer than two turns."""
     usage: ChainUsage
     times: Times
     last_call: LastCall | None
-    """The last call whose tokens the file records."""
+    """The last call with recorded tokens."""
     window: ContextWindow | None
 
     @property
@@ -117,11 +117,11 @@ class Overview:
 
 
 def overview_of(chain: StoredChain, outline: Outline, content: bytes | None = None) -> Overview:
-    """`content`: what a query has read of it (OVERVIEW.column)."""
+    """Return the overview of a snapshot. `content` is its stored value, if a query has already read it (OVERVIEW.column)."""
     blocks, growth, usage, model, times, call = OVERVIEW.get(chain.snapshot, lambda: _packed(chain, outline), content=content)
     last = LastCall(TokenUsage(*call[:-1]), call[-1]) if call else None
     window = window_of(model, last.window if last else None)
-    if growth and growth[2] != (window.tokens if window else None):  # the settings name another window for the model since
+    if growth and growth[2] != (window.tokens if window else None):  # the settings have a different window for the model since then
         growth = pack_growth(growth_of(chain, window.tokens if window else None))
     shown = tuple(Block(*block) for block in blocks)
     return Overview(shown, unpack_growth(growth), ChainUsage(by_model(usage), model), Times(*times), last, window)
@@ -157,7 +157,7 @@ def _body_role(outline: Outline) -> str:
 
 
 def minimap_blocks(chain: StoredChain, body_role: str = "tool") -> list[Block]:
-    """`body_role`: the role of the pairs of a long chain."""
+    """Return the blocks of the minimap. `body_role` is the role that colours the pairs of a long chain."""
     listing = chain.outline.listing
     if listing.total.rows > MOST_ROWS:
         return _joined(list(_from_sums(chain, body_role)))
@@ -177,7 +177,7 @@ def _from_rows(rows: Iterable[Row]) -> Iterator[Block]:
 
 
 def _from_sums(chain: StoredChain, body_role: str) -> Iterator[Block]:
-    """Sums are known at the borders of the outline's blocks and, where the chain has few, of its sections."""
+    """Return the blocks of a long chain from the sums at the borders of outline blocks and, if there are few, of sections."""
     listing = chain.outline.listing
     before, section, is_header = NOTHING, 0, False
     for sums, number, begins_header in _borders(chain):
@@ -188,7 +188,7 @@ def _from_sums(chain: StoredChain, body_role: str) -> Iterator[Block]:
 
 
 def _borders(chain: StoredChain) -> list[tuple[Measure, int, bool]]:
-    """Sums up to each border, the section that begins there (0 for none), and whether its header follows; in order."""
+    """Yield, for each border in order, the sum up to it, the section that begins there (0 for none), and whether its header follows."""
     listing = chain.outline.listing
     borders = [(sums, 0, False) for sums in listing.row_ends[:-1]]
     if listing.section_count <= MOST_SECTIONS:
@@ -196,7 +196,7 @@ def _borders(chain: StoredChain) -> list[tuple[Measure, int, bool]]:
             measure = place.measure
             header = Measure(headers=measure.headers, messages=measure.headers, size=measure.header_size)
             borders += [(place.before, place.number, True), (place.before + header, place.number, False)]
-    # where a block ends with a section, the section's border is the one that counts
+    # if a block ends with a section, the border of the section counts
     return sorted(borders, key=lambda border: (border[0].messages, border[1] > 0, not border[2]))
 
 
@@ -209,7 +209,7 @@ def _between(low: Measure, high: Measure, section: int, is_header: bool, body_ro
 
 
 def _joined(cells: Sequence[Block]) -> list[Block]:
-    """Join neighbours if there are too many; the role with most bytes gives the colour."""
+    """Join neighbouring blocks if there are too many. The role with the most bytes determines the colour."""
     stretches = [list(group) for _, group in groupby(cells, key=lambda cell: (cell.section, cell.is_header and cell.role))]
     if len(stretches) > MOST_STRETCHES:
         return [joined(cells[low:high]) for low, high in evenly(len(cells), -(-len(cells) // MOST_BLOCKS))]
@@ -222,7 +222,7 @@ def _joined(cells: Sequence[Block]) -> list[Block]:
 
 
 def _count(problems: Counts) -> int:
-    """Problems of the tree; what single providers say is not marked here."""
+    """Return the number of problems of the tree. Problems of single providers are not marked in the minimap."""
     return sum(sum(numbers[:2]) for key, numbers in problems.items() if key in ("", OPENING))
 
 
@@ -243,7 +243,7 @@ def turn_points(chain: StoredChain) -> list[Point]:
 
 
 def _passing(chain: StoredChain, window: int) -> Point | None:
-    """Return the point at which the chain passes the context window. Of a long chain only the block with that point is read."""
+    """Return the point at which the chain exceeds the context window. In a long chain, only the block with that point is read."""
     ends = enumerate(chain.outline.listing.row_ends)
     begin = next((index for index, end in ends if estimated_tokens(end.size) > window), None)
     if begin is None:
@@ -252,7 +252,7 @@ def _passing(chain: StoredChain, window: int) -> Point | None:
 
 
 def _points_of_rows(chain: StoredChain, begin: int) -> Iterator[Point]:
-    """The turns from a block of the outline on."""
+    """Yield the turns from an outline block on."""
     outline = chain.outline
     before = outline.listing.rows_before(begin)
     turn, message, size = before.pairs, before.messages, before.size

@@ -1,4 +1,4 @@
-"""The explorer's page: the chain's numbers, its verdicts and what can be done with it, around a window of rows."""
+"""The page of the explorer: the chain's numbers, verdicts and actions around a window of rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FEW_BLOCKS = 6
 
 @dataclass(frozen=True, slots=True)
 class HealthRow:
-    """What one provider would say to the next call."""
+    """The verdict of one provider on the next call."""
 
     label: str
     is_own: bool
@@ -54,14 +54,14 @@ class HealthRow:
 @dataclass(frozen=True, slots=True)
 class Health:
     provider: str
-    """The company of the own provider."""
+    """The name of the company behind the chain's own provider."""
     verdict: VerdictView
-    """Of the own provider."""
+    """The verdict of the chain's own provider."""
     structure: VerdictView
     is_unread: bool
-    """Whether something in the document was not understood."""
+    """Some content of the document was not understood."""
     summary: str
-    """How many providers accept the chain, such as `Accepted by 2 of 12 providers`."""
+    """The number of providers that accept the chain, such as `Accepted by 2 of 12 providers`."""
     rows: tuple[HealthRow, ...]
 
     @property
@@ -78,40 +78,40 @@ class Menu:
 
 @dataclass(frozen=True)
 class ExplorerPage:
-    """Everything the template needs; it computes nothing."""
+    """The values of the page. The template computes nothing."""
 
     chain: Chain
     number: int | None
-    """Of the version; None for a draft."""
+    """The number of the version; None for a draft."""
     draft: Model | None
     open_version: int | None
-    """The version itself, or the one that a draft changes."""
+    """The number of the version, or of the draft's base."""
     title: str
-    """Of the version or the draft."""
+    """The sizes of the version or draft."""
     base_url: str
     is_head: bool
     head_url: str
     versions_url: str
     edit_address: str
     comment_address: str
-    """Where a comment on a node begins; PATH is to be replaced by its path."""
+    """The address for a comment on a node, with PATH in place of the path."""
     first_edit_url: str
-    """Where an empty chain gets its first message."""
+    """The address of the form for the first message of an empty chain."""
     earlier_address: str
     format_label: str
     problems: int
     health: Health
     unsent_problems: int
-    """Errors in messages that an agent no longer sends."""
+    """The number of errors in messages that an agent no longer sends."""
     lost: Sequence[str]
-    """What the agent does not send again when it resumes the session."""
+    """Sentences about content that the agent does not send again when it resumes the session."""
     size: int
     usage: UsageView
     messages_text: str
     menus: tuple[Menu, ...]
     main_action: Action | None
     read_only: str
-    """Why the chain cannot be changed; "" where it can."""
+    """The reason why the chain cannot be changed; "" if it can."""
     convert_url: str
     bytes_line: str
     minimap: SafeString
@@ -120,14 +120,14 @@ class ExplorerPage:
     """The same rows, without folds."""
     inspector: NodePage | None
     facts: ChainFacts | None
-    """Of the chain, where no node is selected."""
+    """The facts of the chain, if no node is selected."""
     current: str
     text: str
     kinds: tuple[tuple[str, str], ...] = KINDS
 
     @property
     def key_features(self) -> str:
-        """What decides which keys of the page do something."""
+        """The facts that decide which keyboard shortcuts are active."""
         present = {
             "search": True,
             "edit undo": bool(self.edit_address),
@@ -139,7 +139,7 @@ class ExplorerPage:
 
     @property
     def plain_links(self) -> tuple[tuple[str, str, str], ...]:
-        """Address, icon and words of what a row's action bar does with the selected node, for a browser without scripts."""
+        """The address, icon and words of each action for the selected node, for a browser without JavaScript."""
         if self.inspector is None:
             return ()
         found = ((self.edit_address, "edit", "Edit"), (self.comment_address, "comment", "Comment"))
@@ -147,7 +147,7 @@ class ExplorerPage:
 
 
 def explorer_page(subject: Subject, view: ViewState, found: Window | None = None, at: Path | None = None) -> ExplorerPage:
-    """Return the page. `found`: the window that an address asks for; `at`: the node to show, which is open."""
+    """Return the page. `found` is the requested window, and `at` the selected node, which is open."""
     snapshot = subject.snapshot
     current = at.node if at is not None else None
     view = view.with_open(at) if at is not None else view
@@ -204,7 +204,7 @@ def _minimap(subject: Subject, overview: Overview) -> SafeString:
 
 
 def load_outline(chain: StoredChain) -> None:
-    """Read in one query the blocks that the page needs: all of a short chain; of a long one the first, where people arrive."""
+    """Read the blocks for the page in one query: all blocks of a short chain, or the first ones of a long chain."""
     listing = chain.outline.listing
     count = None if len(listing.rows) <= FEW_BLOCKS else 1
     chain.outline.blocks.load(*([entry.digest for entry in entries[:count]] for entries in (listing.rows, listing.sections)))
@@ -215,14 +215,13 @@ def repair_url_of(subject: Subject) -> str:
 
 
 def edit_address(subject: Subject) -> str:
-    """Return the address at which a node is edited, with PATH in place of its path. Empty if the format or the role
-    forbids edits."""
+    """Return the address of the edit form, with PATH in place of the path; "" if the format or the person's role forbids edits."""
     url = "" if read_only(subject.snapshot.format) else subject.change_url("drafts:edit", "s1.p1")
     return url.replace("s1.p1", "PATH")
 
 
 def comment_address(subject: Subject) -> str:
-    """Empty for a draft, which only its author sees, and where the role allows no comment."""
+    """Return the address for comments; "" for a draft, which only its author sees, or if the person may not comment."""
     may = "comment" in subject.permissions and subject.version is not None
     url = url_or_nothing("review:new_thread", subject.chain.pk, subject.version) if may else ""
     return f"{url}?path=PATH" if url else ""
@@ -238,7 +237,7 @@ def _menus(actions: tuple[Action, ...]) -> tuple[Menu, ...]:
 
 
 def _health(situation: Situation) -> Health:
-    """The verdict of the own provider, with those of all behind it."""
+    """Return the verdict of the chain's own provider, and the verdicts of all providers."""
     verdicts = situation.verdicts
     others = sorted(verdicts, key=lambda provider: provider is not situation.provider)
     rows = tuple(

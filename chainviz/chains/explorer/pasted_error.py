@@ -1,4 +1,4 @@
-"""Locate on a chain's page the error of a pasted API message, and its fix."""
+"""Show on a chain's page the place of a pasted API error, and its fix."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from chainviz.store.query.find import messages_with_id
 from chainviz.store.query.problems import ProblemFilter, problems, problems_of
 
 LONGEST = 4_000
-"""Characters of a pasted message."""
+"""The most characters of a pasted error."""
 SHORTEST = 20
-"""A shorter text is words to search for."""
+"""The fewest characters of an error. A shorter text is a search."""
 READ_WHOLE = 4_000_000
 """Bytes of a chain whose messages are read for the answer; of a longer one the outline gives it, around the ids that the error names."""
 MOST = 2_000
@@ -54,13 +54,13 @@ class FixLink:
 @dataclass(frozen=True, slots=True)
 class PastedError:
     text: str
-    """The API's own words."""
+    """The text of the API's error."""
     provider: Provider | None
     problem: Problem | None
-    """What the rules find there; None where the chain has no such problem (any more)."""
+    """The problem that the rules find at the place; None if the chain does not have it, or no longer has it."""
     path: Path | None
     url: str
-    """Of the node in the chain; "" where nothing is named."""
+    """The address of the node in the chain; "" if the error names none."""
     more: int
     """Other problems of the same class."""
     fixes: tuple[FixLink, ...]

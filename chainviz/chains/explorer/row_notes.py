@@ -1,6 +1,6 @@
-"""Notes of other apps on rows: these apps are in a layer above, so a setting names the function that finds the notes.
+"""Notes of other apps on rows. Those apps are in a higher layer, so a setting names the function that returns the notes.
 
-The server sends them with the rows, not in a later request, so they need no JavaScript and nothing shifts.
+The server sends the notes together with the rows, so that they need no JavaScript and the page does not shift.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from chainviz.core.chain.paths import Path
 
 @dataclass(frozen=True, slots=True)
 class RowNotes:
-    """HTML by the path of a row."""
+    """Notes as HTML, by the path of their row."""
 
     chips: Mapping[Path, str] = field(default_factory=dict)
-    """In the line of the row."""
+    """HTML in the line of the row."""
     states: Mapping[Path, str] = field(default_factory=dict)
-    """The colour of its mark in the outline."""
+    """The colour of the row's mark in the outline."""
     below: Mapping[Path, str] = field(default_factory=dict)
-    """At the end of the opened node."""
+    """HTML at the end of the open node."""
     marks: Mapping[Path, Sequence[TextMark]] = field(default_factory=dict)
-    """In the text of a part, by its path."""
+    """Marks in the text of a part, by the path of the part."""
 
 
 NO_NOTES = RowNotes()

@@ -1,4 +1,4 @@
-"""Turn rows of the store into rows of the page: the words of a closed row."""
+"""Turn rows of the store into rows of the page, with the words of a closed row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.query.windows import WindowRow
 
 TOOLS = 4
-"""Tools that the row of a run names."""
+"""The most tools named in the row of a run."""
 TOOL_NAME = 24
 
 
@@ -32,7 +32,7 @@ def _run(row: WindowRow) -> Row:
 
 
 def _run_teaser(row: WindowRow) -> str:
-    """Return such as `bash 31 · edit 12 · 96 messages`, or `bash, edit … · 9,600 messages` where no calls are counted."""
+    """Return the words of a run, such as `bash 31 · edit 12 · 96 messages`, or `bash, edit … · 9,600 messages` if calls are not counted."""
     messages = count_text(row.messages, "message")
     most = [(name[:TOOL_NAME] or "(no name)", calls) for name, calls in Counter(row.tools).most_common(TOOLS)]
     if not all(row.tools.values()):

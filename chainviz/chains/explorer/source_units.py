@@ -1,4 +1,4 @@
-"""The source of a node's messages: their units as the upload spells them."""
+"""The source of a node's messages: their units, spelled as in the upload."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def source_text(chain: StoredChain, path: Path) -> str:
     span = chain.span(whole)
     for source in chain.bodies.sources(chain.rows(span.start, span.stop)):
         for fragment in source:
-            # several messages may share a unit: it is shown once
+            # several messages may share a unit, which is shown once
             units.setdefault((fragment.ordinal, fragment.start, fragment.text), fragment.text)
     texts = list(units.values())
     return texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]"

@@ -20,30 +20,30 @@ from chainviz.web.http import url_or_nothing
 
 @dataclass(frozen=True)
 class Subject:
-    """Explorer views are functions of it, so that versions and drafts share them."""
+    """The subject of a page. Views take a subject, so that versions and drafts share them."""
 
     chain: Chain
     snapshot: Snapshot
     title: str
     """"Version 3" or "Draft"."""
     base_url: str
-    """Ends with a slash; every page of the explorer lies below it."""
+    """The address below which all pages of the explorer are. It ends with a slash."""
     edit_query: str
-    """v=3 or draft=7: what an edit of a node starts from."""
+    """The query that names the content for an edit: v=3 or draft=7."""
     is_head: bool = True
     version: int | None = None
     draft: Model | None = None
-    """The row of drafts.Draft whose content it is; for the pages that drafts add."""
+    """The key of the draft (drafts.Draft) with this content, for pages of the app drafts."""
     base: Version | None = None
-    """What a draft changes."""
+    """The version that the draft changes."""
     permissions: frozenset[Permission] = OWNER
-    """Of the person who looks at it: no page is offered that their role does not allow."""
+    """The permissions of the person. Pages that their role does not allow are not offered."""
     person: User | None = None
     overview: bytes | None = None
-    """What the query of the snapshot has read of its overview (overview.py)."""
+    """The stored overview, if the query of the snapshot has already read it (overview.py)."""
 
     def change_url(self, name: str, *args: object) -> str:
-        """Returns the address of a page that changes this content; "" for a person who may not."""
+        """Return the address of a page that changes this content; "" if the person may not change it."""
         url = url_or_nothing(name, self.chain.pk, *args) if "draft" in self.permissions else ""
         return f"{url}?{self.edit_query}" if url else ""
 

@@ -1,4 +1,4 @@
-"""Shows what a summary replaced: the nodes, in the content that its step changed. A branch knows no more of them."""
+"""Show the nodes that a summary replaced, in the content before its step. A branch does not have them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 SHOWN = 100
-"""Nodes listed at once."""
+"""The most nodes listed at once."""
 
 
 def nodes_in_words(found: Replacement) -> str:
@@ -38,7 +38,7 @@ def version_with(found: Replacement) -> Version | None:
 class ReplacedRow:
     row: Row
     href: str
-    """The node in the older version; "" where that version has it otherwise."""
+    """The address of the node in the older version; "" if that version does not have it unchanged."""
     body_href: str
 
 
@@ -84,7 +84,7 @@ def _place(path: Path, *, end: bool = False) -> tuple[int, int]:
 
 
 class _Links:
-    """Nodes of the content a step changed, found again in the version before it."""
+    """Finds nodes of a step's parent in the version before the step."""
 
     def __init__(self, chain: Chain, old: StoredChain, version: Version | None) -> None:
         self.old = old
@@ -98,7 +98,7 @@ class _Links:
 
 
 def replaced_line(chain: StoredChain, path: Path, base_url: str) -> str:
-    """Render a box for the top of an open summary, filled when it is opened; "" if the node is not a summary."""
+    """Return the box at the top of an open summary; "" if the node is not a summary. Its content is loaded when it is opened."""
     found = replacement_of(chain, path)
     if found is None:
         return ""

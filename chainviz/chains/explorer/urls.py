@@ -1,4 +1,4 @@
-"""The addresses below one subject: the same for a version and for a draft."""
+"""The addresses of the explorer below a version or a draft."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ FindSubject = Callable[..., Subject]
 
 
 def explorer_urls(subject_of: FindSubject, prefix: str = "") -> list[URLPattern]:
-    """Return the addresses of the explorer. `subject_of(request, **kwargs)` finds the subject from the part before
-    them; names get the prefix."""
+    """Return the addresses of the explorer. `subject_of(request, **kwargs)` returns the subject from the first part of the address;
+    names get the prefix."""
 
     def on(view: SubjectView, *own: str) -> Callable[..., HttpResponseBase]:
         @wraps(view)

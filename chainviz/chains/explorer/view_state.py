@@ -1,4 +1,4 @@
-"""The way a person looks at a chain: folded nodes and the form of texts. Read from the address, never stored."""
+"""The view state of a person: open and closed nodes and the form of texts. It is read from the address and never stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chainviz.store.query.windows import Folds
 
 MOST_EXCEPTIONS = 400
 IN_RUNS = frozenset({"ai", "tool", "summary"})
-"""Kinds of pairs: where all of one kind are open, no run of closed pairs is folded."""
+"""Kinds of pairs. If all nodes of one of these kinds are open, no run of closed pairs is folded."""
 KINDS = (
     ("section", "Sections"),
     ("system", "System messages"),
@@ -23,23 +23,23 @@ KINDS = (
     ("summary", "Summaries"),
 )
 FINAL = "final"
-"""The last pair of a section, where it is an answer."""
+"""The kind of the last pair of a section if it is an answer."""
 ON_ARRIVAL = frozenset({"human", FINAL})
-"""What is open in a chain that somebody opens: what was asked, and what came of it."""
+"""The kinds that are open at first: requests and final answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
     all: frozenset[str] = ON_ARRIVAL
-    """Kinds of nodes that are open unless they are named as closed."""
+    """Kinds whose nodes are open, unless a node is in the list of closed ones."""
     sections_closed: bool = False
     opened: frozenset[Path] = frozenset()
     closed: frozenset[Path] = frozenset()
     runs: frozenset[Path] = frozenset()
-    """One pair of each run of closed pairs that is shown pair by pair."""
+    """One pair of each run that is shown pair by pair."""
     as_written: bool = False
     part: Path | None = None
-    """Shown in its opened node however long that is."""
+    """A part that its open node always shows, even if the node is long."""
 
     @property
     def folds(self) -> Folds:
@@ -87,7 +87,7 @@ def read_view(query: QueryDict) -> ViewState:
 
 
 def _paths(words: str) -> frozenset[Path]:
-    """Read a list of paths. Invalid ones are skipped, since they only affect the display."""
+    """Read a list of paths. Invalid ones are skipped, because they only affect the display."""
     found = set()
     for word in words.split(",")[:MOST_EXCEPTIONS]:
         try:

@@ -1,4 +1,4 @@
-"""The explorer: a chain as a window of rows, whole or as the fragments that the window is filled with."""
+"""The views of the explorer: a whole page with a window of rows, or a fragment of rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from chainviz.web.http import wants_fragment
 
 
 def version_subject(request: HttpRequest, chain_id: int, number: int | None = None) -> Subject:
-    """Version `number` of a chain the person may see, or the newest."""
+    """Return version `number` of a chain that the person may see, or its newest version."""
     chain = chain_for(request, chain_id)
     number = number or chain.version
     found = Version.objects.select_related("snapshot__outline").only("number", "history_id", *SNAPSHOT_COLUMNS)
@@ -51,7 +51,7 @@ SNAPSHOT_COLUMNS = [
         "outline__rules", "outline__listing", "outline__errors", "outline__warnings", "outline__verdicts", "outline__charts",
     )
 ]  # fmt: skip
-"""Pieces, options and reports of a snapshot may be long, and no page of the explorer reads them."""
+"""Fields of a snapshot that the explorer does not read, because pieces, options and reports may be long."""
 
 
 @requires("read")
@@ -63,7 +63,7 @@ def explorer(request: HttpRequest, subject: Subject) -> HttpResponse:
 @requires("read")
 @require_safe
 def newest(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """A chain's own address shows its newest version."""
+    """Show the newest version of a chain."""
     return explorer(request, version_subject(request, chain_id))
 
 
@@ -79,7 +79,7 @@ def at(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
 @requires("read")
 @require_safe
 def rows(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """A window by path and direction. Without a script it is the whole page, with the window in it."""
+    """Return a window by path and direction; for a browser without JavaScript, the whole page with that window."""
     view: ViewState = read_view(request.GET)
     found = read_window(subject.stored, request.GET, view.folds)
     if not wants_fragment(request):

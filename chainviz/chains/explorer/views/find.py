@@ -1,4 +1,4 @@
-"""Find in a chain: the server looks through all of it, for the browser's own find sees only the rows in the page."""
+"""Find text in a chain. The server searches the whole chain, because the browser's own search covers only the rows on the page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chainviz.web.http import small_number, wants_fragment
 
 LONGEST = 1_000
 LEAD, PAGE_LEAD = 16, 60
-"""Characters shown before a hit: in the narrow list beside the chain, and on a page of its own."""
+"""The number of characters shown before a match, in the list beside the chain and on the search page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class HitRow:
     dom_id: str
     number: str
     at: float
-    """How far down the chain, from 0 to 1."""
+    """The position in the chain, from 0 to 1."""
     before: str
     match: str
     after: str
@@ -63,7 +63,7 @@ def _place(text: str) -> Place | None:
 def _row(hit: Hit, messages: int, lead: int) -> HitRow:
     path = hit.path
     before, match, after = (marks(" ".join(words.split())) for words in (hit.before[-lead:], hit.match, hit.after))
-    # white space between the three is theirs, not the layout's
+    # the template adds no white space between the three texts
     before += " " * hit.before[-1:].isspace()
     after = " " * hit.after[:1].isspace() + after
     return HitRow(str(path), path.dom_id, path.number, hit.message / max(1, messages), before, match, after)

@@ -1,4 +1,4 @@
-"""Go to a place of the chain: the number of a message as the API counts, a path, or the id of a call."""
+"""Go to a place in the chain by the number of a message as the API counts it, by a path, or by the id of a call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST = 200
 @requires("read")
 @require_safe
 def goto(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """A redirect to the node; for a script its path, or the sentence that refuses."""
+    """Redirect to the node. For a script, return its path, or the error sentence."""
     words = typed_words(request.GET.get("to", ""), LONGEST)
     if not wants_fragment(request):
         spot = find_place(subject.stored, words)

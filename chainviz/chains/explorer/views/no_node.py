@@ -1,4 +1,4 @@
-"""The page of a node that a chain does not have: it offers the chain, and the section where that is there."""
+"""The page for a path that the chain does not have. It links to the chain and, if it exists, to the section."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainviz.web.http import url_or_nothing
 
 
 def no_node(request: HttpRequest, subject: Subject, sentence: str, where: str) -> HttpResponse:
-    """`where`: the path as the address names it."""
+    """Return the page. `where` is the path in the address."""
     page = {
         "chain": subject.chain,
         "title": subject.title,

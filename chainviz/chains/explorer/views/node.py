@@ -1,4 +1,4 @@
-"""One node: opened, a further stretch of one of its parts, one of its pictures, or its source as it was uploaded."""
+"""The views of one node: its open row, the next piece of a part, an image, and its source."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from chainviz.store.query.search_pattern import Needle
 from chainviz.web.http import small_number, wants_fragment
 
 LONGEST = 1_000
-"""Characters of a text somebody looks for, and of a line that is shown before it."""
+"""The most characters of a searched text, and of the line that is shown before it."""
 
 
 def place_of(request: HttpRequest, name: str = "from") -> int:
@@ -44,7 +44,7 @@ def place_of(request: HttpRequest, name: str = "from") -> int:
 @requires("read")
 @require_safe
 def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """Show an open row; `from`: the next piece, `until`: where to end, `part`: a part that must be shown."""
+    """Show an open row. `from` is the start of the next piece, `until` its end, and `part` a part that must be shown."""
     path = parse_path(where).node
     span = subject.stored.span(path)
     if path.pair is None:
@@ -63,7 +63,7 @@ def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
 @requires("read")
 @require_safe
 def part(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """A part of a message from character `from` on, not beyond `until`; `find`: around the next place of that text."""
+    """Show a part of a message from character `from` to at most `until`; with `find`, around the next match of a text."""
     path = parse_path(where)
     found = _part(subject, path, begun=True)
     view = read_view(request.GET)
@@ -89,7 +89,7 @@ LINES_BEFORE = 3
 
 
 def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
-    """Return a place some lines before the next match of the search; `start` if it is near or there is none."""
+    """Return a position a few lines before the next match; `start` if the match is near, or there is none."""
     wanted = request.GET.get("find", "")[:LONGEST]
     place = Needle(wanted, bool(request.GET.get("case"))).find_in(text, start) if wanted else -1
     if place < 0:
@@ -105,7 +105,7 @@ def _place_of_text(request: HttpRequest, text: str, start: int) -> int:
 @requires("read")
 @require_safe
 def image(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """Serve an embedded image under its true type."""
+    """Serve an embedded image with its actual media type."""
     found = _part(subject, parse_path(where))
     if isinstance(found, ToolResult):
         number = place_of(request, "media")
@@ -123,7 +123,7 @@ def image(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
 @requires("read")
 @require_safe
 def raw(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """The source of a node's messages; `as=file` gives it whole, byte for byte as it was uploaded."""
+    """Show the source of a node's messages; with `as=file`, download it byte for byte."""
     path = parse_path(where)
     text = source_text(subject.stored, path)
     if request.GET.get("as") == "file":
@@ -153,7 +153,7 @@ def _part(subject: Subject, path: Path, *, begun: bool = False) -> Part:
 
 
 def _answer(request: HttpRequest, subject: Subject, path: Path, box: str, held: SecretNotice | None = None) -> HttpResponse:
-    """Answer with the source. `held`: a notice about secrets before the download, which only the page of a source offers."""
+    """Return the response with the source. `held` is a warning about secrets before the download, for the page of the source."""
     if wants_fragment(request):
         response = HttpResponse(box)
     else:

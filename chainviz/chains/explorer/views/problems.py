@@ -1,4 +1,4 @@
-"""The problems of a chain: a list, and the way to the next and the previous one."""
+"""The problems of a chain: their list, and links to the next and the previous one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from chainviz.web.http import small_number, wants_fragment
 @requires("read")
 @require_safe
 def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """List problems. `provider`: those by its rules; else those of the chain's structure. `error`: an API's message,
-    which is located in the chain."""
+    """List the problems of a provider's rules or, without `provider`, of the chain's structure. `error` is an API error, whose place
+    is shown too."""
     wanted = _problem_filter(request)
     error = request.GET.get("error", "").strip()[:LONGEST]
     counts = unpack(subject.outline.verdicts)
@@ -53,8 +53,9 @@ def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
 @requires("read")
 @require_safe
 def step(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """Go to the next or previous problem from `from`: a redirect, or for a script its place and text.
-    `nth`: the problem of that row, counted from 0, at which the reader is; without it the row's own are skipped.
+    """Go to the next or previous problem from `from`, by a redirect; a script gets its place and text.
+
+    `nth` is the index of the current problem in its row; without it, the problems of that row are skipped.
     """
     backwards = request.GET.get("dir") == "previous"
     number, found = _stepped(subject.stored, _path(request, "from"), _nth(request), _problem_filter(request), backwards)
@@ -68,7 +69,7 @@ def step(request: HttpRequest, subject: Subject) -> HttpResponse:
 def _stepped(
     chain: StoredChain, start: Path | None, nth: int | None, wanted: ProblemFilter, backwards: bool
 ) -> tuple[int, Problem | None]:
-    """Return a problem and its number in its row: the next one of the row, or the first of the nearest row."""
+    """Return a problem and its index in its row: the next one in the row, or the first one in the nearest row."""
     if start is not None and nth is not None:
         own = problems_of(chain, start, wanted)
         number = nth - 1 if backwards else nth + 1
