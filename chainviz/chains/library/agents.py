@@ -1,4 +1,4 @@
-"""How rows show agents: two letters, a hue and a name. Only chains from sessions of an agent have one."""
+"""The badge of an agent in rows: two letters, a colour and a name. Only chains from an agent's sessions have one."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class AgentView:
 
 @lru_cache(maxsize=256)
 def agent_view(name: str) -> AgentView | None:
-    """None for "" and for an agent that chainviz does not know."""
+    """Return the badge of an agent; None for "" or an unknown agent."""
     store = next((store for store in STORES if name and store.agent == name), None)
     return AgentView(name, store.label, store.letters or store.label[:2], crc32(name.encode()) % HUES) if store else None
 
 
 def agent_label(name: str) -> str:
-    """Return the name of an agent for people; its own name where chainviz does not know it."""
+    """Return the label of an agent, or its name if the agent is unknown."""
     agent = agent_view(name)
     return agent.label if agent else name
 

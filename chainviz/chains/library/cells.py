@@ -29,14 +29,14 @@ from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.web.formatting.numbers import token_text, tokens_text
 
 MOST_UNREAD = 3
-"""Kinds of content that was not read which a row names."""
+"""The most kinds of unread content named in a row."""
 TOOLS = 2
-"""Tools that are named in the row."""
+"""The most tools named in a row."""
 FEW_POINTS = 3
 NEAR = 0.8
-"""Share of the context window."""
+"""The share of the context window above which a row is marked."""
 NOT_JUDGED = VerdictView("quiet", "clock", "being checked again")
-"""The rules have changed since the chain was judged."""
+"""Shown if the rules have changed since the chain was checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Row:
     chain: Chain
     format_label: str
     share: str
-    """Length of the size bar, 0 to 100."""
+    """The length of the size bar, from 0 to 100."""
     tools: tuple[str, ...]
     more_tools: int
     all_tools: str
@@ -59,20 +59,20 @@ class Row:
     cost: str
     duration: str
     verdicts: tuple[tuple[str, VerdictView], ...]
-    """Each with the name of its provider; "" for what all of them say."""
+    """The verdicts, each with the name of its provider, or "" for the summary of all."""
     health: HealthView
     agent: AgentView | None
     unread: str
-    """What of its file was not read, in words; "" where the chain is fully read."""
+    """The unread content of its file, in words; "" if the chain is fully read."""
     is_running: bool = False
-    """The file that it came from has just changed."""
+    """The file that the chain came from has just changed."""
     hits: ChainHits | None = None
-    """Where it was found by its content."""
+    """The match of a search in the content."""
 
 
 def row_of(chain: Chain, largest: int, path: str = "", hits: ChainHits | None = None) -> Row:
-    """Return the cells of a row. `largest`: size of the largest chain on the page; `path`: of the file that it came from."""
-    # Sizes differ by factors of thousands: a straight scale would show one bar and many dots.
+    """Return the cells of a row. `largest` is the size of the largest chain on the page, and `path` the file that the chain came from."""
+    # The scale is logarithmic, because sizes differ by factors of thousands.
     share = math.log1p(chain.size / 1000) / math.log1p(largest / 1000) * 100 if largest else 0
     names = [marks(one_line(name, 40)) or "(no name)" for name, _ in chain.tools]
     return Row(
@@ -103,13 +103,13 @@ def _health_of_chain(chain: Chain) -> HealthView:
 
 
 def agent_of(chain: Chain) -> str:
-    """The agent of the session that it is a copy of, else the one that writes its format."""
+    """Return the agent of the session that the chain is a copy of, or the agent that writes its format."""
     session = _session_of(chain)
     return session.agent if session is not None and session.agent else agent_of_format(chain.format)
 
 
 def _session_of(chain: Chain) -> Session | None:
-    """The session that it is a copy of."""
+    """Return the session that the chain is a copy of."""
     copy = getattr(chain, "working_copy", None)
     return copy.session if copy is not None else None
 
@@ -124,9 +124,9 @@ class SessionRow:
     usage: str
     """Tokens in and out, in words."""
     line: str
-    """Points of the line of its growing prompts, in a box of 44 by 14; "" where there are few."""
+    """The points of the line of its growing prompts, in a box of 44 by 14; "" if there are too few."""
     is_full: bool
-    """It is near its context window."""
+    """The session is near the limit of its context window."""
     cost: str
     duration: str
     format_label: str
@@ -134,7 +134,7 @@ class SessionRow:
 
     @property
     def mark(self) -> str:
-        """Another one where the row looks different."""
+        """A mark that changes if the row looks different."""
         session = self.session
         facts = (session.state, session.read_state, session.health, session.title, session.cost, self.is_running)
         return sha256(repr(facts).encode("utf-8", "replace")).hexdigest()[:12]
@@ -168,7 +168,7 @@ def _line(growth: Sequence[int]) -> str:
 
 
 def is_running(path: str) -> bool:
-    """Whether the file that a chain came from has just changed; "" for none."""
+    """Return True if the file at a path has just changed; False for ""."""
     try:
         return bool(path) and scan.is_running(state_of(Path(path))[1])
     except OSError:
@@ -196,7 +196,7 @@ def _verdicts(chain: Chain) -> tuple[tuple[str, VerdictView], ...]:
     return (*((", ".join(names), view) for view, names in named.items()), ("", all_said))
 
 
-# The active filters of the library in words, each with the address that goes on without it.
+# The active filters of the library in words, each with the address without it.
 
 
 STATES = {"rejected": "rejects it", "accepted": "accepts it", "unchecked": "not fully checked"}
@@ -255,7 +255,7 @@ _WORDS: dict[str, Callable[[str], str]] = {
 
 
 def rule_choices(rules: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Names of rules with their words: those of the structure, then those of each provider."""
+    """Return the names and titles of all rules: those of the structure, then those of each provider."""
     groups: dict[str, list[tuple[str, str]]] = {each: [] for each in ("", *_LABELS)}
     for name in rules:
         provider, _, rule = name.rpartition(":")

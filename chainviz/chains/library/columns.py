@@ -1,4 +1,4 @@
-"""The columns of the library: which there are, how each is sorted, and which ones a person chose to see."""
+"""The columns of the library: their sorting, and the choice of a person."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Column:
     name: str
     label: str
     fields: tuple[str, ...]
-    """Of a chain: it is sorted by the first."""
+    """The fields of a chain that the column reads. It is sorted by the first."""
     is_number: bool = True
     begins_rising: bool = False
-    """Read from a to z; all others begin with the largest."""
+    """Sorted from a to z at first. All other columns begin with the largest value."""
     of_session: str | None = None
-    """The field of a session that is not read yet as a chain, where it has another name; "" where it has none."""
+    """The field of a session in the index, if its name differs; "" if sessions have none."""
 
     @property
     def session_field(self) -> str:
@@ -49,7 +49,7 @@ COLUMNS = (
 BY_NAME = {column.name: column for column in COLUMNS}
 ALWAYS = ("title",)
 FIRST_SHOWN = ("health", "title", "model", "messages", "tokens", "cost", "duration", "changed")
-"""What a person sees who never chose."""
+"""The default columns."""
 
 
 def chosen_columns(user: User) -> tuple[Column, ...]:
@@ -59,7 +59,7 @@ def chosen_columns(user: User) -> tuple[Column, ...]:
 
 
 def choose_columns(user: User, names: Iterable[str]) -> None:
-    """Leaves out names of columns that do not exist. None where no name remains."""
+    """Return the chosen columns without unknown names; None if no name remains."""
     known = [name for name in BY_NAME if name in set(names)]
     if known:
         ColumnChoice.objects.update_or_create(user=user, defaults={"columns": known})

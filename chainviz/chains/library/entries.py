@@ -1,4 +1,4 @@
-"""Chains and sessions as one list: counted, summed, sorted and cut into pages together, although they are rows of two tables."""
+"""One list of chains and sessions, which are counted, summed, sorted and paginated together although they are in two tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chainviz.sessions_index.models import SessionQuerySet
 
 CHAIN, SESSION = 0, 1
 PER_GROUP = 14
-"""Rows of a project that are shown before somebody asks for its older ones."""
+"""The number of rows of a project that are shown at first."""
 HEALTH = Case(
     When(health="refused", then=3),
     When(secrets__gt=0, then=2),
@@ -42,7 +42,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums of a filter, or of a project."""
+    """The totals of a filter or of a project."""
 
     count: int = 0
     messages: int = 0
@@ -50,10 +50,10 @@ class Totals:
     cost: int = 0
     duration: int = 0
     unrecorded: int = 0
-    """Of them record no tokens; they are not in the sums."""
+    """The number of rows without recorded tokens, which the sums leave out."""
     refused: int = 0
     running: int = 0
-    """Sessions that have just changed."""
+    """The number of sessions that have just changed."""
     newest: datetime | None = None
 
     def __add__(self, other: Totals) -> Totals:
@@ -63,7 +63,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Entries:
-    """Chains and sessions that fit a filter."""
+    """The chains and sessions that match a filter."""
 
     chains: QuerySet[Chain]
     sessions: SessionQuerySet
@@ -75,7 +75,7 @@ class Entries:
         return Totals(**_sums(self.chains.aggregate(**_totals()))) + Totals(**_sums(self.sessions.aggregate(**_totals(is_live=True))))
 
     def by_project(self) -> dict[str, Totals]:
-        """Totals of each project, the one with the newest row first."""
+        """Return the totals of each project. The project with the newest row comes first."""
         found = dict[str, Totals]()
         sessions: Any = self.sessions.order_by().values(at=F("project")).annotate(**_totals(is_live=True))
         chains: Any = self.chains.order_by().values(at=F("project")).annotate(**_totals())
@@ -85,7 +85,7 @@ class Entries:
         return dict(sorted(found.items(), key=lambda item: item[1].newest or timezone.now(), reverse=True))
 
     def keys(self, order: str, start: int, stop: int) -> list[Key]:
-        """One page in the order of a column, with a minus for a falling one."""
+        """Return one page in the order of a column. A minus before the name means descending."""
         column, is_falling = BY_NAME[order.removeprefix("-")], order.startswith("-")
         first = F("first").desc(nulls_last=True) if is_falling else F("first").asc(nulls_last=True)
         parts = [self._sortable(CHAIN, column), self._sortable(SESSION, column)]
@@ -93,7 +93,7 @@ class Entries:
         return [Key(kind, pk) for kind, pk, *_ in both[start:stop]]
 
     def newest_of(self, projects: Sequence[str]) -> dict[str, list[Key]]:
-        """The first rows of some projects, by time."""
+        """Return the first rows of some projects, by time."""
         found: dict[str, list[tuple[datetime, Key]]] = {project: [] for project in projects}
         sessions = _ranked(self.sessions.filter(project__in=projects).annotate(at=F("project")))
         named = Q(project__in=projects) | (Q(project=None) if "" in projects else Q())

@@ -18,7 +18,7 @@ from chainviz.web.http import typed_words
 
 DEFAULT_ORDER = "-changed"
 LONGEST = 200
-"""Characters of a value."""
+"""The most characters of a value."""
 _SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)\s*([kmg]?)i?b?", re.IGNORECASE)
 UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 ADDRESS = {
@@ -33,43 +33,43 @@ class Filter:
     words: str = ""
     only_problems: bool = False
     only_errors: bool = False
-    """Of tools; of the tool of the filter, if it names one."""
+    """Only chains with errors of tools, or of the filter's tool."""
     only_drafts: bool = False
-    """Those with an open draft of the person who looks."""
+    """Only chains with an open draft of the person."""
     only_secrets: bool = False
     only_sessions: bool = False
-    """Sessions of this machine, and chains that were made of them."""
+    """Only sessions of this machine, and chains that came from them."""
     is_running: bool = False
-    """Sessions that have just changed."""
+    """Only sessions that have just changed."""
     agent: str = ""
     health: str = ""
-    """As its column shows it: a key of HEALTH_WORDS (sessions.py)."""
+    """A health, as a key of HEALTH_WORDS (sessions.py)."""
     ending: str = ""
-    """How a session ended: a key of ENDING_WORDS (sessions.py)."""
+    """An end of a session, as a key of ENDING_WORDS (sessions.py)."""
     error: str = ""
-    """The text of an error of a tool or an API, as the index keeps it."""
+    """The text of an error of a tool or an API, as in the index."""
     repeated: str = ""
-    """The arguments of a call that a session repeats; `1` for any call."""
+    """The arguments of a repeated call; `1` for any repeated call."""
     first_day: str = ""
-    """Sessions that record something on this day or later."""
+    """Only sessions with records on this day or later."""
     last_day: str = ""
     format: str = ""
     label: str = ""
-    """`tag:urgent`, `rating:4` or `outcome:1`."""
+    """A label, such as `tag:urgent`, `rating:4` or `outcome:1`."""
     tool: str = ""
     model: str = ""
     problem: str = ""
-    """A rule of the structure or of a provider."""
+    """A rule of the structure or of a provider that chains break."""
     verdict: str = ""
-    """`anthropic:rejected`: a provider and a state of its verdict."""
+    """A provider and a state of its verdict, such as `anthropic:rejected`."""
     larger: str = ""
-    """A size such as `500 kB`."""
+    """The least size, such as `500 kB`."""
     smaller: str = ""
     since: str = ""
-    """A day on which it was changed last, as in 2026-10-01."""
+    """The first day of the last change, such as 2026-10-01."""
     until: str = ""
     folder: str = ""
-    """A project: the working folder that sessions record, or a folder of this machine in which files of chains lie."""
+    """A project: the recorded working folder of sessions, or a folder of this machine with the files of chains."""
     order: str = DEFAULT_ORDER
 
     @property
@@ -90,7 +90,7 @@ class Filter:
 
     @property
     def values(self) -> dict[str, str]:
-        """The query that the filter is read from, without defaults."""
+        """The query string of the filter, without defaults."""
         said: dict[str, str] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -99,7 +99,7 @@ class Filter:
         return said
 
     def address(self, **changes: object) -> str:
-        """The page's address with this filter, changed."""
+        """Return the address of the page with this filter and some changes."""
         asked = {name: value for name, value in {**self.values, **changes}.items() if value not in ("", None)}
         if asked.get("order") == DEFAULT_ORDER:
             del asked["order"]
@@ -107,7 +107,7 @@ class Filter:
 
 
 def library_address(query: str, **changes: object) -> str:
-    """The library with the filter that a form of its page sent along, as the query of an address."""
+    """Return the address of the library with the filter that a form contains as a query string."""
     return f"{reverse('chains:library')}{read_filter(QueryDict(query)).address(**changes)}".removesuffix("?")
 
 
@@ -129,13 +129,13 @@ def _names() -> list[str]:
 
 
 def bytes_of(size: str) -> int | None:
-    """Return `500 kB` as bytes; None for other texts."""
+    """Return a size such as `500 kB` in bytes; None for any other text."""
     found = _SIZE.fullmatch(size.strip())
     return int(float(found[1]) * UNITS[found[2].lower()]) if found else None
 
 
 def day_of(text: str) -> datetime | None:
-    """Return the beginning of a day; None for other texts."""
+    """Return the beginning of a day; None for any other text."""
     try:
         return datetime.combine(date.fromisoformat(text), time(), UTC)
     except ValueError:
@@ -143,7 +143,7 @@ def day_of(text: str) -> datetime | None:
 
 
 def end_of(text: str) -> datetime | None:
-    """The beginning of the next day."""
+    """Return the beginning of the next day; None for any other text."""
     day = day_of(text)
     try:
         return day + timedelta(days=1) if day else None
@@ -152,7 +152,7 @@ def end_of(text: str) -> datetime | None:
 
 
 def notices(wanted: Filter) -> list[str]:
-    """What in it cannot be understood, in sentences."""
+    """Yield a sentence for each value of the filter that is not understood."""
     said = list(wanted.search.notices)
     said += [
         f"“{size}” is not a size; write 500 kB or 2 MB."

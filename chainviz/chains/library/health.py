@@ -1,4 +1,4 @@
-"""The one column for what is wrong with a row: the worst wins."""
+"""The health of a row: one column for everything that may be wrong. The worst fact wins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class HealthView:
 
 
 def health_view(health: str, problems: int, secrets: int, *, is_read: bool = True) -> HealthView:
-    """`problems`: for which its own API would refuse the next request."""
+    """Return the health of a row. `problems` are errors for which its own API would refuse the next request."""
     if health == "refused":
         return HealthView("problem", "problem", count_text(problems, "problem"))
     if secrets:

@@ -1,4 +1,4 @@
-"""The chains that a file just became, named above the table with a way to take them back."""
+"""The notice above the table about chains that were just added, with a button to undo it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JustAdded:
 
 
 def just_added(request: HttpRequest) -> JustAdded | None:
-    """Return the upload that the address names, without chains that are in the bin by now."""
+    """Return the upload in the address, without chains that are already in the bin."""
     number = small_number(request.GET.get("added", ""))
     if number is None:
         return None

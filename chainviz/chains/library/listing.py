@@ -1,4 +1,4 @@
-"""The library's table: which chains a person asked to see, in which order, and its headings."""
+"""The table of the library: the chains and sessions that match a filter, their order, and the headings."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ from chainviz.web.http import small_number
 
 AnyRow = Row | SessionRow
 
-# The chains that fit a filter.
+# The chains that match a filter.
 
 
 def fitting_entries(library: Library, wanted: Filter, member: Membership) -> Entries:
-    """The chains and sessions that fit."""
+    """Return the chains and sessions that match a filter."""
     return Entries(fitting(library.chains, wanted, member), fitting_sessions(library.sessions, wanted, _copies(library, wanted, member)))
 
 
 def all_fitting_sessions(wanted: Filter, member: Membership) -> SessionQuerySet:
-    """The sessions that fit, whether the library shows them as sessions or as kept chains."""
+    """Return the matching sessions, including those that the library shows as chains."""
     copies = _copies(library_of(member), wanted, member) if wanted.terms else Chain.objects.none()
     return fitting_sessions(indexed_sessions(member), wanted, copies)
 
 
 def _copies(library: Library, wanted: Filter, member: Membership) -> ChainQuerySet:
-    """Working copies whose content has the words."""
+    """Return the working copies whose content contains the words."""
     return fitting(library.copies, Filter(words=wanted.words), member) if wanted.terms else library.copies
 
 
 def fitting(chains: ChainQuerySet, wanted: Filter, member: Membership) -> ChainQuerySet:
-    """`member`: whose drafts are meant, and who may see folders or not."""
+    """Return the chains that match a filter. `member` is the owner of the drafts, and decides whether folders are visible."""
     chains = _with_facts(chains, wanted)
     if wanted.only_drafts:
         chains = with_open_draft(chains, member.user)
@@ -81,7 +81,7 @@ def fitting(chains: ChainQuerySet, wanted: Filter, member: Membership) -> ChainQ
 
 
 def _with_terms(chains: ChainQuerySet, terms: Sequence[Term]) -> ChainQuerySet:
-    """Chains whose title or content has all of them, and none of those that are left out."""
+    """Return the chains whose title or content has all terms, and none of the excluded terms."""
     fit = set(chains.values_list("history", flat=True))
     unread = set(unindexed().filter(pk__in=fit).values_list("pk", flat=True))
     wanted = sorted((term for term in terms if not term.is_excluded), key=lambda term: len(term.phrase.words))
@@ -96,7 +96,7 @@ def _with_terms(chains: ChainQuerySet, terms: Sequence[Term]) -> ChainQuerySet:
 
 
 def _with_term(chains: ChainQuerySet, term: Term, among: Set[int], unread: Set[int]) -> set[int]:
-    """Return those of some chains that have a term. `unread`: chains whose content is not in the index."""
+    """Return the chains, among some, that contain a term. `unread` are chains whose content is not in the index."""
     found = histories_with(term.phrase, among - unread) if term.is_indexed else set()
     if among <= found:
         return found
@@ -104,14 +104,14 @@ def _with_term(chains: ChainQuerySet, term: Term, among: Set[int], unread: Set[i
 
 
 def with_open_draft(chains: ChainQuerySet, person: User) -> ChainQuerySet:
-    """Chains with a draft of the person that is open and holds steps. The table of drafts belongs to chainviz.drafts."""
+    """Return the chains with an open draft of the person that has steps. The table of drafts belongs to chainviz.drafts."""
     is_open = {"drafts__author": person, "drafts__discarded_at": None, "drafts__saved_as": None}
     drafted = chains.filter(**is_open, drafts__key__in=Step.objects.order_by().values("draft"))
     return chains.filter(pk__in=drafted.values("pk"))
 
 
 def _names(term: Term) -> Q:
-    """In the title, the file's name or the name of the format."""
+    """Return the condition that the title, the file name or the format contains a term."""
     named = [each.name for each in FORMATS if term.text.lower() in each.label.lower()]
     return Q(title__icontains=term.text) | Q(file_name__icontains=term.text) | Q(format__in=named)
 
@@ -137,48 +137,48 @@ def _with_facts(chains: ChainQuerySet, wanted: Filter) -> ChainQuerySet:
 
 
 def _breaks(rule: str) -> Q:
-    """A rule of the structure, of a provider (`anthropic:first-role`), or of whichever provider has one of this name."""
+    """Return the condition that chains break a rule of the structure, of one provider (`anthropic:first-role`), or of any provider."""
     name = json.dumps(rule)[1:]
     return Q(rules_broken__contains=f'"{name}') | Q(rules_broken__contains=f":{name}")
 
 
 def _labelled(chains: ChainQuerySet, label: str) -> ChainQuerySet:
-    """Chains that have the label, themselves or on a node. The table of labels belongs to the review."""
+    """Return the chains with a label, on the whole chain or on a node. The table of labels belongs to chainviz.review."""
     kind, _, said = label.partition(":")
     value = {"labels__name": said} if kind == "tag" else {"labels__value": small_number(said)}
     return chains.filter(pk__in=chains.filter(labels__kind=kind, **value).values("pk"))
 
 
 def _judged(chains: ChainQuerySet, verdict: str) -> ChainQuerySet:
-    """A provider that is not in a chain's verdicts has no problem with it."""
+    """Return the condition for a provider's verdict. A provider without an entry in a chain's verdicts accepts it."""
     provider, _, state = verdict.partition(":")
     counted = chains.values_list("pk", "verdicts")
     return chains.filter(pk__in=[pk for pk, said in counted if verdict_from(said.get(provider, ())).state == state])
 
 
-# The table project by project: the newest rows of each project stand together, under its name.
+# The table grouped by project, with the newest rows of each project under its name.
 
 
 FOLDED = "library_folded"
-"""The cookie with the keys of the projects that a person has folded, which folder_groups.js writes."""
+"""The cookie with the keys of folded projects, written by folder_groups.js."""
 GROUPED_ROWS = 60
-"""Rows of projects on a page, at least: a project begins and ends on one page."""
+"""The least number of rows on a page. A project is never split between pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectGroup:
     project: str
-    """As recorded; "" for chains that record none."""
+    """The recorded project; "" for chains without one."""
     key: str
     totals: Totals
     rows: Sequence[AnyRow]
     is_folded: bool
     address: str
-    """The library with this project alone; for chains without one, in a list that is not grouped."""
+    """The address of the library with only this project; for chains without one, of the ungrouped list."""
 
     @property
     def name(self) -> str:
-        """Its last part: the whole is its title."""
+        """The last part of the path. The whole path is the title."""
         return PurePath(self.project).name or self.project
 
     @property
@@ -212,7 +212,7 @@ class Heading:
     label: str
     address: str
     sorted: str
-    """What aria-sort says: ascending, descending or none."""
+    """The value of aria-sort: ascending, descending or none."""
     is_number: bool
 
 
@@ -221,13 +221,13 @@ class Listing:
     filter: Filter
     rows: list[AnyRow]
     page: Page[Any]
-    """Of lists of projects where it is grouped, else of rows."""
+    """The paginator of projects in a grouped table, or of rows."""
     totals: Totals
-    """Of all that fit the filter."""
+    """The totals of all rows that match the filter."""
     groups: list[ProjectGroup] = field(default_factory=list)
-    """The rows by project; empty where they stand in one list."""
+    """The rows by project; empty if the table is not grouped."""
     columns: set[str] = field(default_factory=set)
-    """Names of those that are shown."""
+    """The names of the visible columns."""
     headings: list[Heading] = field(default_factory=list)
 
     @property
@@ -257,17 +257,17 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How somebody looks at the table."""
+    """The view settings of a person for the table."""
 
     member: Membership
     page: str | int = 1
     folders: ChainFolders = field(default_factory=ChainFolders)
     folded: frozenset[str] = frozenset()
-    """Keys of projects."""
+    """The keys of folded projects."""
 
 
 def listing(library: Library, wanted: Filter, view: View) -> Listing:
-    """Rows are grouped by project only while they are sorted by time; another order, such as cost, is that of all rows."""
+    """Return True if rows are grouped by project. They are grouped only when sorted by time; any other order applies to all rows."""
     entries = fitting_entries(library, wanted, view.member)
     columns = chosen_columns(view.member.user)
     is_grouped = wanted.column == "changed" and not (wanted.folder or wanted.terms)
@@ -293,7 +293,7 @@ def _grouped(entries: Entries, projects: dict[str, Totals], wanted: Filter, view
 
 
 def _pages_of(projects: dict[str, Totals]) -> list[list[str]]:
-    """The projects of each page."""
+    """Return the projects of each page."""
     pages, rows = list[list[str]](), GROUPED_ROWS
     for project, totals in projects.items():
         if rows >= GROUPED_ROWS:
@@ -319,7 +319,7 @@ def _flat(entries: Entries, wanted: Filter, view: View) -> Listing:
 
 
 class _Numbers(Sequence[Any]):
-    """The keys of all rows for a paginator, which asks for those of one page."""
+    """The keys of all rows, for a paginator that reads only one page."""
 
     def __init__(self, entries: Entries, order: str, count: int) -> None:
         self._entries, self._order, self._count = entries, order, count

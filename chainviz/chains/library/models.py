@@ -1,4 +1,4 @@
-"""What people set up for themselves in the library."""
+"""Personal settings in the library: visible columns and saved filters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chainviz.store.checksums import Checked, CheckedQuerySet
 class ColumnChoice(models.Model):
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="+")
     columns = AsciiJSONField()
-    """Names of the columns that the person sees, in the order of columns.py."""
+    """The names of the visible columns, in the order of columns.py."""
 
     def __str__(self) -> str:
         return f"columns of {self.user_id}"
@@ -25,18 +25,18 @@ class ColumnChoice(models.Model):
 
 class SavedFilterQuerySet(CheckedQuerySet["SavedFilter"]):
     def visible_to(self, member: Membership) -> SavedFilterQuerySet:
-        """A person's own, of one team."""
+        """Select the person's own rows in one team."""
         return self.filter(team=member.team_id, owner=member.user_id)
 
 
 class SavedFilter(Checked):
-    """A filter of the library that a person keeps. Name and query may quote content: purge, scan, fsck and backup reach them."""
+    """A saved filter of a person. Its name and query may quote content, so purge, scan, fsck and backup include them."""
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="saved_filters")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=60)
     query = models.TextField()
-    """Of the page's address, as Filter.address writes it."""
+    """The query string, as written by Filter.address."""
 
     objects = SavedFilterQuerySet.as_manager()  # type: ignore[misc]
 

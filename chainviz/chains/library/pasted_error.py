@@ -1,4 +1,4 @@
-"""An error message of an API in the library's search field: the chain that has an id which it names, else those that it may be about."""
+"""An API error in the search field of the library. It finds the chain with an id from the error, or the chains that it may concern."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from chainviz.store.search.lookup import Phrase, histories_with
 from chainviz.web.http import url_or_nothing
 
 LONGEST = 4_000
-"""Characters of a message that are looked at."""
+"""The most characters of an error that are read."""
 SHORTEST = 20
-"""A shorter text is a word to filter by."""
+"""The fewest characters of an error. A shorter text is a search."""
 LOOKED_AT, SHOWN = 200, 8
-"""Chains, the ones changed last."""
+"""The number of chains that are searched, and listed, latest changes first."""
 MOST_IDS = 8
 READ = 50
-"""Chains that are looked through for an id which the search index does not have, the ones changed last …"""
+"""The number of chains whose content is searched for an id that is not in the search index, latest changes first."""
 READ_BYTES = 32_000_000
-"""… and how long they may be together."""
+"""The most bytes of these chains together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
     title: str
     url: str
-    """Of its problems, with the message looked for in it."""
+    """The address of the chain's problems, with the place of the error."""
     is_rejected: bool
-    """Whether an API that answers with this message has an error or a warning for it, of whatever kind."""
+    """An API with this error message has an error or a warning for the chain."""
     place: str = ""
-    """The node that the message is about, where the chain has an id which it names."""
+    """The node of the error, if the chain has an id from the error."""
     chain: int = 0
     fix_url: str = ""
-    """Of the page with the smallest fix."""
+    """The address of the page with the smallest fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,15 @@ class Suspects:
     """The answer to a pasted error; empty if the text is not one."""
 
     chains: tuple[Suspect, ...] = ()
-    """The likeliest first."""
+    """The possible chains, likeliest first."""
     ids: tuple[str, ...] = ()
-    """Ids that the message names."""
+    """The ids in the error."""
     have_id: bool = False
     """Whether the chains have one of the ids."""
 
     @property
     def only(self) -> Suspect | None:
-        """The chain that an id decides for."""
+        """The only chain with an id from the error; None if there is none."""
         return self.chains[0] if self.have_id and len(self.chains) == 1 else None
 
     def __bool__(self) -> bool:
@@ -69,7 +69,7 @@ class Suspects:
 
 
 def suspects(chains: ChainQuerySet, text: str) -> Suspects:
-    """The chains that have an id of the error decide; without one, those that its API has something against come first."""
+    """Return the chains that the error may concern: those with an id from it; otherwise chains that its API would refuse come first."""
     error = read_error(text[:LONGEST]) if len(text) > SHORTEST else None
     if error is None or not (error.is_sure or error.looks_like_error):
         return Suspects()
@@ -91,7 +91,7 @@ def _suspect(chain: Chain, error: ErrorMessage, text: str, place: str = "") -> S
 
 
 def _with_ids(chains: ChainQuerySet, error: ErrorMessage) -> Iterator[tuple[Chain, str]]:
-    """The chains that have an id which the error names, each with the place that the error is about."""
+    """Yield the chains with an id from the error, each with the place of the error."""
     ids = (*error.ids, *error.looks_like_ids)[:MOST_IDS]
     if not ids:
         return

@@ -1,4 +1,4 @@
-"""The banner of the library while sessions are read: how far it is, Stop and Go on."""
+"""The banner of the library while sessions are read, with the progress and the buttons Stop and Continue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chainviz.web.http import see_other, wants_fragment
 
 
 def reading_of(member: Membership) -> Progress:
-    """Nothing for a person who does not see the files of this machine."""
+    """Return the banner; "" for a person who may not see the files of this machine."""
     return services.progress_of(member.team) if member.may("files") else Progress()
 
 

@@ -1,8 +1,7 @@
-"""What has changed in the library since a page showed it: rows that look different now, and chains that the page lacks.
+"""Update an open page of the library: rows that look different, and chains that the page does not have yet.
 
-An open page asks again and again, as the page of folders does. A stream of events would hold a thread of the server for
-each open tab, and would still have to ask the database and the disk in turns; a question that finds nothing costs a few
-queries and one look at the state of each file shown.
+The page polls, like the page of folders. A stream of events would need a server thread for each open tab, and would still have to poll
+the database and the disk. A request without changes costs a few queries and one check of each shown file.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ from chainviz.sessions_index.services import scan_if_due
 from chainviz.web.http import small_number
 
 MOST_ROWS = 200
-"""That one page asks about: those that it came with, and the new ones above them."""
+"""The most rows that a page may ask about: its own rows and the new ones above them."""
 READ = ("team", "history", "version", "format", "provider", "problems", "verdicts", "messages", "size", "checksum")
-"""The columns that notes are made from. Of all others, the checksum says whether they have changed."""
+"""The columns from which notes are made. The checksum shows whether any other column has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class ShownRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownRows:
-    """The rows of a page, in no order, and the marks that they have there."""
+    """The rows of a page, in no order, with their marks on the page."""
 
     rows: list[ShownRow]
     marks: Mapping[int, str]
@@ -66,7 +65,7 @@ class ShownRows:
 @requires("read")
 @require_POST
 def refresh(request: HttpRequest) -> HttpResponse:
-    """Answers 204 where nothing has changed. Files that have grown are read first."""
+    """Return the changed rows, or 204 if nothing has changed. Files that have grown are read first."""
     member = member_of(request)
     wanted, marks = read_filter(QueryDict(request.POST.get("query", ""))), _marks_of_page(request.POST)
     shown = _rows_on_page(member, marks)
@@ -101,7 +100,7 @@ def refresh(request: HttpRequest) -> HttpResponse:
 @requires("read")
 @require_safe
 def new_rows(request: HttpRequest) -> HttpResponse:
-    """Show the chains that were added since a page was made, above its other rows: those keep their places and ticks."""
+    """Show the chains that were added since the page was rendered, above its other rows, which keep their order and ticks."""
     member, wanted, newest = member_of(request), read_filter(request.GET), _number(request.GET, "newest")
     added = _added(member, newest)
     library = Library(added, Session.objects.none(), added.none())
@@ -124,7 +123,7 @@ def _new_sessions(member: Membership, wanted: Filter, newest: int) -> int:
 
 
 def _changed_sessions(member: Membership, asked: QueryDict) -> list[SessionRow]:
-    """Return the sessions of a page whose rows have changed since the page was made."""
+    """Return the sessions of a page whose rows have changed since the page was rendered."""
     named = zip(map(small_number, asked.getlist("session")), asked.getlist("session-mark"), strict=False)
     marks = {key: mark for key, mark in islice(named, MOST_ROWS) if key is not None}
     rows = map(session_row, Session.objects.visible_to(member).filter(pk__in=marks))
@@ -132,8 +131,7 @@ def _changed_sessions(member: Membership, asked: QueryDict) -> list[SessionRow]:
 
 
 def row_marks(rows: Iterable[Row | ShownRow], *notes: Mapping[int, Any]) -> dict[int, str]:
-    """Return a mark for each chain that differs if its row looks different. `notes`: other facts of chains, such as
-    open drafts."""
+    """Return a mark for each chain, which changes if its row looks different. `notes` are further facts of chains, such as open drafts."""
     return {row.chain.pk: _mark(row, [found.get(row.chain.pk) for found in notes]) for row in rows}
 
 
@@ -156,7 +154,7 @@ def _marks_of_page(asked: QueryDict) -> dict[int, str]:
 
 
 def _rows_on_page(member: Membership, marks: Mapping[int, str]) -> ShownRows:
-    """Return the chains of the rows, including those that are in the bin by now."""
+    """Return the chains of the rows, including those that were moved to the bin meanwhile."""
     chains = Chain.objects.visible_to(member).filter(pk__in=marks)
     if not sees_files(member):
         return ShownRows([ShownRow(chain, "", False) for chain in chains.only(*READ)], marks)

@@ -1,4 +1,4 @@
-"""Filters that a person saved under a name, with the number of matching chains, which is counted for the page."""
+"""Saved filters of a person, with the number of matching chains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from chainviz.web.http import see_other, small_number
 LONGEST_NAME = 60
 MOST = 50
 AT_ONCE = 0.2
-"""Seconds that one request counts chains for; the next one goes on behind its last filter."""
+"""The seconds for which one request counts chains. The next request continues after its last filter."""
 
 
 def filters_of(member: Membership) -> list[SavedFilter]:
@@ -34,7 +34,7 @@ def filters_of(member: Membership) -> list[SavedFilter]:
 
 
 def texts_of(team: Team | int) -> Iterator[str]:
-    """Yield the texts of saved filters for the scan of the library, since a search may quote content."""
+    """Yield the texts of saved filters for the scan of the library, because a search may quote content."""
     for name, query in SavedFilter.objects.filter(team=team).values_list("name", "query"):
         yield name
         for value in QueryDict(query).values():
@@ -44,7 +44,7 @@ def texts_of(team: Team | int) -> Iterator[str]:
 @requires("read")
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
-    """Save the filter of the page with the form; a name that is taken gets the new filter."""
+    """Save the filter of the page under a name. An existing filter with this name is replaced."""
     member = member_of(request)
     wanted = read_filter(QueryDict(request.POST.get("query", "")))
     back = f"{reverse('chains:library')}{wanted.address()}"
@@ -93,7 +93,7 @@ def saved_filter(request: HttpRequest, filter_id: int) -> HttpResponse:
 @requires("read")
 @require_safe
 def filter_counts(request: HttpRequest) -> HttpResponse:
-    """`skip`: how many of the person's filters are counted already."""
+    """Count the matching chains. `skip` is the number of filters that are already counted."""
     member, until = member_of(request), time.monotonic() + AT_ONCE
     skip = small_number(request.GET.get("skip", "")) or 0
     waiting = filters_of(member)[skip:]

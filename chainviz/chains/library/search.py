@@ -30,8 +30,7 @@ from chainviz.store.search.index import index_chain, unindexed
 from chainviz.store.search.lookup import SHORTEST_PREFIX, Phrase, blocks_with
 from chainviz.store.search.words import LONGEST_PHRASE, words
 
-# What a person typed into the library's search field, as terms: words, “phrases”, words to leave out, and filters
-# such as `tool:grep`.
+# The terms of the search field: words, “phrases”, excluded words, and filters such as `tool:grep`.
 
 
 FILTERS = ("tool", "model", "problem", "verdict", "format", "label", "since", "until", "folder")
@@ -43,13 +42,13 @@ OPEN_QUOTE = "A quotation mark is not closed: everything after it counts as one 
 @dataclass(frozen=True, slots=True)
 class Term:
     text: str
-    """As it was typed, without quotation marks."""
+    """The typed text without quotation marks."""
     phrase: Phrase
     is_excluded: bool = False
 
     @property
     def is_indexed(self) -> bool:
-        """Whether content can be searched for it; a term of signs alone is looked for in titles."""
+        """Whether content can be searched for the term. A term without letters and digits is searched only in titles."""
         return bool(self.phrase.words)
 
 
@@ -57,11 +56,11 @@ class Term:
 class SearchText:
     terms: tuple[Term, ...] = ()
     filters: tuple[tuple[str, str], ...] = ()
-    """Typed as `name:value`."""
+    """The filters, typed as `name:value`."""
     text: str = ""
-    """What was typed, without these."""
+    """The typed text without filters."""
     notices: tuple[str, ...] = ()
-    """What was not understood as it was meant, in sentences."""
+    """Sentences about parts of the text that may not mean what the person intended."""
 
 
 def read_search_text(typed: str) -> SearchText:
@@ -98,29 +97,29 @@ def _term(value: str, found: re.Match[str], notices: list[str]) -> Term:
     return Term(value.removesuffix("*") if is_prefix else value, phrase, bool(found["minus"]))
 
 
-# Hits of a search in the chains of a page of the library: what stands around them, and where they are.
+# The matches in the chains of a page, each with its place and the text around it.
 
 
 SHOWN = 3
 READ = 2
-"""Blocks of a chain that are read for hits, one after the other while there are fewer than are shown."""
+"""The most blocks of a chain that are read for matches, one by one until there are enough."""
 COUNTED = 4
-"""Phrases by which the blocks of a chain are chosen where none has all phrases."""
+"""The number of phrases by which blocks are chosen, if no block has all phrases."""
 LONGEST = 1_000_000
-"""A message of more bytes is not read for its hit."""
+"""The largest message, in bytes, that is read to show its match."""
 
 
 @dataclass(frozen=True, slots=True)
 class HitView:
     path: str
     number: str
-    """The node's place, as in 2.7."""
+    """The number of the node, such as 2.7."""
     role: str
     who: str
     """The role in words, or the tool."""
     url: str
     pieces: Excerpt
-    """Empty where the message is too long to be read for a page."""
+    """The text around the match; empty if the message is too long to be read for a page."""
 
 
 @dataclass
@@ -128,7 +127,7 @@ class ChainHits:
     shown: list[HitView] = field(default_factory=list)
     more: int = 0
     has_more: bool = False
-    """There are others than those that were counted."""
+    """There are more matches than were counted."""
     more_url: str = ""
 
 
@@ -137,17 +136,17 @@ Found = tuple[StoredMessage, int | None, Excerpt, str]
 
 @dataclass(slots=True)
 class Matched:
-    """Blocks of a chain that contain a phrase, those with most phrases first."""
+    """The blocks of a chain with a phrase; those with the most phrases come first."""
 
     chain: Chain
     snapshot: Snapshot
     places: Places
     pieces: list[Piece]
     read: int = 0
-    """How many of them were read, and what was found there."""
+    """The number of blocks that were read, and the matches in them."""
     found: list[Found] = field(default_factory=list)
     outline: OutlineReader | None = None
-    """None where nothing was found, or a job is rebuilding it."""
+    """The matches; None if there are none, or a job is rebuilding the index."""
 
     @property
     def first_hits(self) -> list[Found]:
@@ -181,9 +180,8 @@ def _outline(snapshot: Snapshot) -> OutlineReader | None:
 
 
 def _counted(histories: Collection[int], phrases: Sequence[Phrase]) -> dict[int, dict[Piece, int]]:
-    """Return for each chain its blocks, each with the number of its phrases. If more blocks than are read have all
-    phrases, the others are not searched, since frequent words have very many. Otherwise only the longest phrases are
-    counted, which are usually the rarest ones."""
+    """Return the blocks of each chain, with the number of phrases in each block. If enough blocks have all phrases, other blocks are not
+    searched, because frequent words are in very many. Otherwise only the longest phrases are counted, which are usually the rarest."""
     counts: dict[int, dict[Piece, int]] = {}
     for history, piece in blocks_with(phrases, histories, READ):
         counts.setdefault(history, {})[piece] = len(phrases)
@@ -208,7 +206,7 @@ def _matched(chains: Sequence[Chain], phrases: Sequence[Phrase]) -> Iterator[Mat
 
 
 def _read_next(matched: Sequence[Matched], pattern: re.Pattern[str]) -> None:
-    """Looks through the next block of each, all in one read."""
+    """Search the next block of each chain, all in one read."""
     pieces = [each.pieces[each.read] for each in matched]
     rows = list(read_rows(pieces))
     messages, each_row = _messages(rows), iter(rows)
@@ -243,7 +241,7 @@ def _find(pieces: Excerpt) -> str:
 
 
 def _in_message(row: StoredMessage, message: Message | None, pattern: re.Pattern[str]) -> Iterator[Found]:
-    """Yield the parts that contain a phrase; for a message that is too long to be read, the message."""
+    """Yield the parts that contain a phrase, or the whole message if it is too long to be read."""
     if message is None:
         yield row, None, (), ""
         return
@@ -256,15 +254,15 @@ def _in_message(row: StoredMessage, message: Message | None, pattern: re.Pattern
                 break
 
 
-# The job that brings the search index up to date. Workers start it when they have nothing else to do: after imports
-# and saves, after a purge or a restored backup, and once for all chains of an older installation.
+# The job that updates the search index. Idle workers start it after imports and saves, after a purge or a restored backup, and once for all
+# chains of an older installation.
 
 
 INDEX = "index-library"
 
 
 def start_if_needed() -> Job | None:
-    """Returns the job, if there is anything to index and no such job waits or runs already."""
+    """Start the job, and return it, if there is anything to index and no such job is waiting or running."""
     jobs = Job.objects.filter(function=INDEX)
     if not unindexed().exists() or jobs.unfinished().exists():
         return None

@@ -1,5 +1,4 @@
-"""The sessions of the index in the library: which ones a filter asks for. A session with which something was done is shown as its
-chain instead."""
+"""The sessions of the index that match a filter of the library. A session that a person has worked on is shown as a chain instead."""
 
 from __future__ import annotations
 
@@ -28,13 +27,13 @@ from chainviz.sessions_index.models import (
 
 Days = TypeVar("Days", bound=QuerySet[Any])
 OF_SESSIONS = ("only_secrets", "only_sessions", "ending", "error", "repeated", "first_day", "last_day")
-"""Fields of a filter that only sessions of the index, and chains made of them, can fit."""
+"""Fields of a filter that apply only to sessions of the index and to chains that came from them."""
 
 HEALTH_WORDS = {
     "refused": "needs fixing", "secrets": "secrets found", "part": "not fully checked", "accepted": "accepted", "failed": "cannot be read",
     "unread": "not read yet",
 }  # fmt: skip
-"""Values of the filter `health`: each row has the first one that is true of it, as its column shows."""
+"""Values of the filter `health`. A row has the first value that applies, as in its column."""
 ENDING_WORDS = {"finished": "finished", "interrupted": "interrupted", "api-error": "stopped by an API error", "unrecorded": "not recorded"}
 """Values of the filter `ending`."""
 _STATE_OF_VERDICT = {"rejected": "refused", "accepted": "accepted", "unchecked": "part"}
@@ -42,14 +41,14 @@ _STATE_OF_VERDICT = {"rejected": "refused", "accepted": "accepted", "unchecked":
 
 @dataclass(frozen=True)
 class Library:
-    """All that a person sees in the library."""
+    """All rows of the library that a person may see."""
 
     chains: ChainQuerySet
-    """Chains that are kept."""
+    """The chains in the library."""
     sessions: SessionQuerySet
-    """Sessions that are not shown as a chain."""
+    """The sessions that are not shown as chains."""
     copies: ChainQuerySet
-    """Chains of these sessions, as far as they were opened."""
+    """The chains of these sessions that were opened."""
 
 
 def library_of(member: Membership) -> Library:
@@ -62,19 +61,19 @@ def library_of(member: Membership) -> Library:
 
 
 def indexed_sessions(member: Membership) -> SessionQuerySet:
-    """Sessions as rows of their own or as kept chains. A file of a folder that cannot be read is none."""
+    """Return the sessions that the library shows. A file in a folder that cannot be read is not one."""
     return Session.objects.visible_to(member).exclude(agent="", health=Session.Health.FAILED)
 
 
 def agents_in(library: Library) -> list[AgentView]:
-    """Agents that can be filtered by, by name."""
+    """Return the agents of the filter, by name."""
     formats = library.chains.order_by().values_list("format", flat=True).distinct()
     names = {*library.sessions.order_by().values_list("agent", flat=True).distinct(), *map(agent_of_format, formats)}
     return sorted(filter(None, map(agent_view, names)), key=lambda agent: agent.label.lower())
 
 
 def fitting_sessions(sessions: SessionQuerySet, wanted: Filter, copies: ChainQuerySet) -> SessionQuerySet:
-    """`copies`: their chains that fit the words of the filter by their content."""
+    """Return the sessions that match a filter. `copies` are their chains whose content matches the words."""
     if wanted.only_drafts or wanted.label:
         return sessions.none()
     at_least, at_most = bytes_of(wanted.larger), bytes_of(wanted.smaller)
@@ -99,7 +98,7 @@ def fitting_sessions(sessions: SessionQuerySet, wanted: Filter, copies: ChainQue
 
 
 def recorded(wanted: Filter) -> Q:
-    """The part of a filter that only the index of sessions knows."""
+    """Return the condition for the part of a filter that only the index of sessions knows."""
     tools = SessionTool.objects.filter(name=wanted.tool) if wanted.tool else SessionTool.objects.all()
     conditions = (
         (wanted.only_errors, Q(pk__in=in_days(tools.filter(errors__gt=0), wanted).values("session"))),
@@ -121,7 +120,7 @@ def in_days(rows: Days, wanted: Filter) -> Days:
 
 
 def _active(wanted: Filter) -> Q:
-    """Select sessions of the chosen days; a session that records no time belongs to the day of its last change."""
+    """Select the sessions of the chosen days. A session without recorded times belongs to the day of its last change."""
     first, end = day_of(wanted.first_day), end_of(wanted.last_day)
     changed = Q(began_at=None) & (Q(changed_at__gte=first) if first else Q()) & (Q(changed_at__lt=end) if end else Q())
     return changed | Q(pk__in=in_days(SessionDay.objects.exclude(day=None), wanted).values("session"))
@@ -134,13 +133,13 @@ def _repeats(wanted: Filter) -> QuerySet[SessionRepeat]:
 
 
 def chains_of_sessions(wanted: Filter) -> Q:
-    """Chains of sessions that fit the part of a filter which only the index knows."""
+    """Return the chains of sessions that match the part of a filter that only the index knows."""
     is_asked = any(getattr(wanted, name) for name in OF_SESSIONS)
     return Q(working_copy__session__in=Session.objects.filter(recorded(wanted))) if is_asked else Q()
 
 
 HAS_SECRETS = Q(version=1, working_copy__session__secrets__gt=0)
-"""A chain that is still as its session."""
+"""The condition for a chain that still equals its session."""
 
 
 def health_of_chains(health: str) -> Q:
@@ -160,13 +159,13 @@ def health_of_sessions(health: str) -> Q:
 
 
 def in_project(folder: str) -> Q:
-    """In a working folder, or in one below it."""
+    """Return the condition for a working folder and the folders below it."""
     root = folder.rstrip("/")
     return Q(project=folder) | Q(project=root) | Q(project__startswith=f"{root}/")
 
 
 def _words(wanted: Filter) -> Q:
-    """By title, project and path: the content of a session is not searched before it is opened."""
+    """Return the condition for words in the title, project or path. The content of a session is searched only after it was opened."""
     found = Q()
     for term in wanted.terms:
         named = Q(title__icontains=term.text) | Q(project__icontains=term.text) | Q(path__icontains=term.text)
@@ -181,6 +180,6 @@ def _breaking(problem: str) -> SessionQuerySet:
 
 
 def _judged(verdict: str) -> Q:
-    """Only a session's own API has judged it."""
+    """Return the condition for a verdict. A session is checked only against its own API."""
     provider, _, state = verdict.partition(":")
     return Q(provider=provider, health=_STATE_OF_VERDICT.get(state, "-"))

@@ -37,13 +37,13 @@ from chainviz.core.formats import FORMATS, format_label
 from chainviz.web.http import page_or_fragment, see_other, small_number, wants_fragment
 
 ROWS_COOKIE = "library_rows"
-"""Whether the person wants roomy rows, which library.js writes."""
+"""The cookie for wide row spacing, written by library.js."""
 QUICK = frozenset(("q", "order", "health", "agent", "running", "problems"))
-"""Filters of the page's first line, in its search field or of its side."""
+"""Filters in the first line, the search field or the side of the page."""
 OFFERED = 100
-"""Tools and models that are offered to filter by."""
+"""The most tools and models in the filter."""
 NAMED = 8
-"""Formats that the page names before anybody asks."""
+"""The number of formats named on the page."""
 
 
 @requires("read")
@@ -67,18 +67,17 @@ def samples(request: HttpRequest) -> HttpResponse:
 @require_POST
 @not_recorded
 def columns(request: HttpRequest) -> HttpResponse:
-    """Keeps which columns a person wants to see; `act=reset` forgets it."""
+    """Save the columns that a person chose; `act=reset` restores the default."""
     is_reset = request.POST.get("act") == "reset"
     choose_columns(person_of(request), [] if is_reset else [*ALWAYS, *request.POST.getlist("column")])
     return see_other(library_address(request.POST.get("query", "")))
 
 
 def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
-    """Show the library, also as the answer to an upload that failed, with the reason on it. Typing an error of an API
-    opens the chain that has its id."""
+    """Show the library; after a failed upload, with the reason. An API error in the search field opens the chain with its id."""
     member = member_of(request)
     kept, everything = Chain.objects.visible_to(member).in_library(), library_of(member)
-    counted = counts(member, everything)  # first: a chain that is added meanwhile is new
+    counted = counts(member, everything)  # counted first, so that a chain that is added meanwhile is new
     wanted, folders = read_filter(request.GET), chain_folders(member, kept)
     shown = listing(everything, wanted, View(member, request.GET.get("page", 1), folders, folded_of(request)))
     found = suspects(kept, request.GET.get("q", "").strip())
@@ -114,7 +113,7 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
 @requires("read")
 @require_safe
 def filter_fields(request: HttpRequest) -> HttpResponse:
-    """The fields of the filter: a fragment of the library, which has no filter yet."""
+    """Return the fields of the filter, as a fragment that the page loads on demand."""
     everything = library_of(member_of(request))
     folders = chain_folders(member_of(request), everything.chains)
     context = {"filter": Filter(), "ending_choices": ENDING_WORDS.items(), **_field_choices(everything, folders)}
@@ -122,7 +121,7 @@ def filter_fields(request: HttpRequest) -> HttpResponse:
 
 
 def _around_the_table(request: HttpRequest, wanted: Filter, everything: Library, folders: ChainFolders) -> dict[str, Any]:
-    """What the whole page shows and the fragment of the table does not."""
+    """Return the values that only the whole page needs, not the fragment of the table."""
     is_asked = "filters" in request.GET
     has_fields = is_asked or bool(wanted.values.keys() - QUICK)
     labels = sorted(((each.name, each.label) for each in FORMATS), key=lambda item: item[1].lower())
@@ -140,7 +139,7 @@ def _around_the_table(request: HttpRequest, wanted: Filter, everything: Library,
 
 
 def _field_choices(everything: Library, folders: ChainFolders) -> dict[str, Any]:
-    """What can be filtered by: what chains and sessions have, the most frequent first."""
+    """Return the values of the filter's fields that chains and sessions have, most frequent first."""
     kept, sessions = everything.chains, everything.sessions.order_by()
     formats = sorted({*kept.order_by().values_list("format", flat=True), *sessions.values_list("format", flat=True)} - {""})
     tools = Counter(dict(sessions.values_list("tools__name").annotate(Count("pk", distinct=True))))
@@ -171,18 +170,18 @@ def _addresses(shown: Listing) -> dict[str, str]:
 
 
 def _just_binned(request: HttpRequest) -> list[Chain]:
-    """Return the chains that the address names as just put into the bin, if they are still there: they can be restored."""
+    """Return the chains in the address that were just moved to the bin and can still be restored."""
     numbers = [int(each) for each in request.GET.get("binned", "").split(".") if each.isdecimal() and len(each) < 19]
     return list(Chain.objects.visible_to(member_of(request)).in_bin().filter(pk__in=numbers[:200])) if numbers else []
 
 
 def _first_labels() -> str:
-    """The best known formats, and how many more there are."""
+    """Return the best-known formats, and the number of others."""
     labels = [each.label for each in FORMATS if each.name != RAW_TEXT]
     return f"{', '.join(labels[:NAMED])} and {len(labels) - NAMED} more"
 
 
-# What stands at the side of the library: its parts with their counts, folders and saved filters; and how large it is.
+# The side of the library: its parts with their counts, folders, saved filters, and the size of the library.
 
 
 def counts(member: Membership, shown: Library | None = None) -> dict[str, int]:
@@ -232,7 +231,7 @@ def side(request: HttpRequest, wanted: Filter, folders: ChainFolders) -> dict[st
     }
 
 
-# The bin: chains on their way out. Nothing is lost until somebody types its title.
+# The bin. A chain in it is lost only when a person types its title.
 
 
 @requires("bin")
