@@ -1,1 +1,1 @@
-"""Chains as people keep them: the library, uploads, versions and the explorer. How a chain is stored is store's business."""
+"""The chains of a team: the library, uploads, versions and the explorer. The app store stores their content."""

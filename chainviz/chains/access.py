@@ -1,4 +1,4 @@
-"""The only place that turns the ids of an address into objects. Unknown and forbidden are both 404."""
+"""Turn the ids of an address into objects. No other module does. Unknown and forbidden objects both give 404."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chainviz.store.models import Version
 
 
 def chains_for(request: HttpRequest) -> ChainQuerySet:
-    """The chains of the library; one in the bin must be restored before it can be looked at."""
+    """Return the chains of the library. A chain in the bin must be restored before it can be opened."""
     return Chain.objects.visible_to(member_of(request)).in_library()
 
 

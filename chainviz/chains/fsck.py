@@ -20,7 +20,7 @@ from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.web.prices import price_edition
 
 COUNTS = ("format", "sections", "pairs", "messages", "size")
-"""What the library copies from the snapshot of the newest version."""
+"""The fields that the library copies from the snapshot of the newest version."""
 
 
 def fsck_library() -> Iterator[Finding]:
@@ -55,7 +55,7 @@ def _chain(key: int) -> Iterator[Finding]:
 
 
 def _facts(chain: Chain) -> list[object]:
-    """Return the facts to compare. If a chain was priced by an earlier edition, its cost is left out, since it differs."""
+    """Return the facts to compare. The cost is left out if it was computed with an earlier edition of the prices."""
     is_priced = chain.prices == price_edition()
     return [getattr(chain, name) for name in (*FACTS, "title") if name != "prices" and (is_priced or name != "cost")]
 

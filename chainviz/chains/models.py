@@ -1,4 +1,4 @@
-"""A chain in the library of a team, and a file on its way there. The messages themselves are in the store, under `history`."""
+"""A chain in the library of a team, and an uploaded file before it becomes one. The messages are in the store, under `history`."""
 
 from __future__ import annotations
 
@@ -59,30 +59,30 @@ class Chain(Checked):
     class Health(models.TextChoices):
         REFUSED = "refused"
         PART = "part"
-        """Not all of it was understood."""
+        """Not everything in it was understood."""
         ACCEPTED = "accepted"
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="chains")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="chains")
-    """Who uploaded it."""
+    """The person who uploaded it."""
     title = models.CharField(max_length=200)
-    """May quote the content (titles.py)."""
+    """The title, which may quote the content (titles.py)."""
     titled_by = models.CharField(max_length=7, choices=TitledBy, default=TitledBy.FILE)
     part = models.CharField(max_length=200, default="", blank=True)
-    """Which chain of its file it is, where that holds several."""
+    """The name of the chain in its file, if the file has several."""
     history = models.BigIntegerField(unique=True)
-    """Key of its versions in the store."""
+    """The key of its versions in the store."""
     file_name = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64)
     pointer = models.TextField(default="", blank=True)
-    """JSON pointer from the file's root to the message list."""
+    """The JSON pointer from the root of the file to the message list."""
     is_branch = models.BooleanField(default=False)
-    """Copied from a chain, which may be gone, and not uploaded."""
+    """The chain was copied from another one, which may be deleted, and not uploaded."""
     branched_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="branches")
     created_at = models.DateTimeField()
     trashed_at = models.DateTimeField(null=True)
 
-    # What the library shows of the newest version: a copy, so that the table is one query.
+    # Facts of the newest version, copied so that the library needs only one query.
     version = models.PositiveIntegerField(default=1)
     format = models.CharField(max_length=40)
     sections = models.PositiveIntegerField(default=0)
@@ -90,46 +90,46 @@ class Chain(Checked):
     messages = models.PositiveIntegerField(default=0)
     size = models.BigIntegerField(default=0)
     problems = models.PositiveIntegerField(default=0)
-    """Errors of its structure; what is odd but allowed counts as a warning."""
+    """The number of errors in its structure."""
     warnings = models.PositiveIntegerField(default=0)
     verdicts = AsciiJSONField(default=dict)
-    """By provider name: how many problems of each severity it has with the chain."""
+    """The number of problems of each severity, by provider name."""
     rejections = models.PositiveIntegerField(default=0)
-    """Providers that would reject it."""
+    """The number of providers that would refuse it."""
     provider = models.CharField(max_length=40, null=True)  # noqa: DJ001 (no checksum changes)
-    """The provider of its next call; null until it is judged again."""
+    """The provider of its next call; null until it is checked again."""
     own_problems = models.PositiveIntegerField(null=True)
-    """Errors of that provider; null until it is judged again."""
+    """The number of errors for that provider; null until it is checked again."""
     health = models.CharField(max_length=8, choices=Health, null=True)  # noqa: DJ001 (no checksum changes)
-    """What that provider says of it."""
+    """The verdict of that provider."""
     project = models.CharField(max_length=500, null=True)  # noqa: DJ001 (no checksum changes)
-    """The working folder that its file records; null where it records none."""
+    """The recorded working folder; null if none is recorded."""
     model = models.CharField(max_length=200, default="", blank=True)
-    """The model that was called most, or that the document names."""
+    """The model with the most calls, or the one that the document names."""
     tools = AsciiJSONField(default=list)
-    """Name and calls of each tool, the one called most first."""
+    """The name and number of calls of each tool, most called first."""
     calls = models.PositiveIntegerField(default=0)
-    """Of tools."""
+    """The number of tool calls."""
     tool_errors = models.PositiveIntegerField(default=0)
-    """Tool results that are marked as errors."""
+    """The number of tool results marked as errors."""
     rules_broken = AsciiJSONField(default=list)
-    """Names of the rules that it breaks; those of a provider as `provider:rule`."""
+    """The names of the rules that it breaks. Rules of providers are named `provider:rule`."""
     unread = AsciiJSONField(default=list)
-    """What of its document was not read, as rows (core/chain/unread.py); empty where the chain is fully read."""
+    """The unread content of its document, as rows (core/chain/surroundings.py); empty if the chain is fully read."""
     began_at = models.DateTimeField(null=True)
-    """Time of its first message; null where no time is recorded."""
+    """The time of its first message; null if no time is recorded."""
     duration = models.BigIntegerField(null=True)
     """Milliseconds from its first message to its last."""
     usage = AsciiJSONField(null=True)
-    """Recorded tokens by model, in the order of core's TokenUsage; null where none are recorded."""
+    """Recorded tokens by model, in the order of core's TokenUsage; null if none are recorded."""
     tokens = models.BigIntegerField(null=True)
     """Recorded tokens of prompts and answers."""
     cost = models.BigIntegerField(null=True)
-    """At list prices, in millionths of a dollar; null where no tokens are recorded, or a model has no price."""
+    """The cost at list prices, in millionths of a dollar; null if no tokens are recorded, or a model has no price."""
     prices = models.IntegerField(default=0)
     """The edition of the prices (facts.py)."""
     rules = models.IntegerField(default=0)
-    """The edition of the rules by which it was judged (store/outline/edition.py)."""
+    """The edition of the rules with which it was checked (store/outline/edition.py)."""
     changed_at = models.DateTimeField()
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
 
@@ -143,7 +143,7 @@ class Chain(Checked):
         ]
         indexes = [
             models.Index(fields=["team", "-changed_at"], condition=Q(trashed_at=None), name="chain_library"),
-            # all that the library counts, sums and filters by most: rows of chains are long
+            # the fields that the library counts, sums and filters by most, because rows of chains are long
             models.Index(
                 fields=[
                     "team", "trashed_at", "project", "changed_at", "health", "format", "messages", "tokens", "cost", "duration",
@@ -158,12 +158,12 @@ class Chain(Checked):
 
     @property
     def file_line(self) -> str:
-        """The chain's file, if the title names something else."""
+        """The name of the chain's file, if the title differs from it."""
         name = f"{self.file_name}: {self.part}" if self.part else self.file_name
         return "" if self.titled_by == self.TitledBy.FILE else name
 
     def is_called(self, typed: str) -> bool:
-        """Whether somebody typed its title, or its file's name, to confirm."""
+        """Return True if a typed confirmation equals its title or its file name."""
         return " ".join(typed.split()) in {" ".join(name.split()) for name in (self.title, self.file_name)}
 
     @property
@@ -183,14 +183,14 @@ class LocalFile(models.Model):
     """Absolute."""
     size = models.BigIntegerField(null=True)
     modified = models.BigIntegerField(null=True)
-    """In nanoseconds: what the file system said when it was read last."""
+    """The modification time of the file when it was last read, in nanoseconds."""
     read_at = models.DateTimeField(null=True)
     took = models.FloatField(default=0)
-    """Seconds that reading it took."""
+    """The seconds that reading the file took."""
     is_behind = models.BooleanField(default=False)
-    """The file has messages that the chain has not, since the newest version was edited."""
+    """The file has messages that the chain does not have, because the newest version was edited."""
     sentence = models.TextField(default="", blank=True)
-    """Why it could not be read last; "" where it could."""
+    """The reason why the last read failed; "" if it did not."""
 
     def __str__(self) -> str:
         return self.path
@@ -198,12 +198,12 @@ class LocalFile(models.Model):
 
 class ArrivalQuerySet(models.QuerySet["Arrival"]):
     def visible_to(self, member: Membership) -> ArrivalQuerySet:
-        """A person's own: nobody else sees a file before it is a chain."""
+        """Select the person's own files. Nobody else sees a file before it becomes a chain."""
         return self.filter(team=member.team_id, owner=member.user_id)
 
 
 class Arrival(models.Model):
-    """An uploaded file until it is a chain or is forgotten. Its bytes wait in a folder of their own (staging.py)."""
+    """An uploaded file, until it becomes a chain or is dismissed. Its bytes are in a separate folder (staging.py)."""
 
     class State(models.TextChoices):
         IMPORTING = "importing"
@@ -219,19 +219,19 @@ class Arrival(models.Model):
     created_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.IMPORTING)
     waiting = models.CharField(max_length=64, default="", blank=True)
-    """Name of the waiting bytes; empty when they are gone."""
+    """The name of the file with the waiting bytes; "" if they were deleted."""
     format = models.CharField(max_length=40, default="", blank=True)
-    """The format a person chose; empty: detected automatically."""
+    """The format that a person chose; "" to detect it automatically."""
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
     chain = models.ForeignKey(Chain, on_delete=models.SET_NULL, null=True, related_name="+")
-    """The chain this file became, or the one that already holds it."""
+    """The chain that the file became, or the existing chain with the same content."""
     found = AsciiJSONField(default=list)
-    """What can be chosen from: a row a message list."""
+    """The message lists to choose from, one row each."""
     made = models.PositiveIntegerField(default=0)
     added = AsciiJSONField(default=list)
-    """The numbers of the chains that were made of it and were not in the library before."""
+    """The numbers of the chains that were newly added from it."""
     failure = AsciiJSONField(default=dict)
-    """Sentence, line, column, the source lines around it, and what can still be done."""
+    """The error: its sentence, line and column, the source lines around it, and the possible actions."""
 
     objects = ArrivalQuerySet.as_manager()
 
@@ -244,7 +244,7 @@ class Arrival(models.Model):
 
     @property
     def has_stopped(self) -> bool:
-        """Its job, or the server, ended without a word to us."""
+        """Whether its job, or the server, ended without a result."""
         if self.state != self.State.IMPORTING:
             return False
         if self.job is None:
@@ -281,18 +281,18 @@ class Arrival(models.Model):
 
 
 class AuditEntry(Checked):
-    """A removal from a chain: decisions and sizes, never content. Append-only, see store/append_only.py; a purge blanks
-    a value that was the name of a tool."""
+    """A record of a removal from a chain: decisions and sizes, never content. Append-only (store/append_only.py), except that a purge
+    blanks tool names that contain a value."""
 
     is_append_only = True
 
     chain_key = models.BigIntegerField(db_index=True)
-    """Of the chain; a number, so that the entry outlives it."""
+    """The number of the chain, not a foreign key, so that the entry outlives the chain."""
     who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     at = models.DateTimeField()
     act = models.CharField(max_length=32)
     version = models.PositiveIntegerField(null=True)
-    """The version it was done to."""
+    """The version that was changed."""
     draft_key = models.BigIntegerField(null=True)
     packed = models.BinaryField()
 
@@ -304,7 +304,7 @@ class AuditEntry(Checked):
 
     @property
     def record(self) -> Any:
-        """What was noted then, with the facts that became known later."""
+        """The facts of the entry, including those that became known later."""
         found = unpack(self.packed)
         for fact in self.later.all():
             found |= unpack(fact.packed)
@@ -312,7 +312,7 @@ class AuditEntry(Checked):
 
 
 class AuditFact(Checked):
-    """What became known of an entry later, such as the version that its draft became. Append-only too."""
+    """A later fact of an entry, such as the version that was saved from its draft. Append-only too."""
 
     is_append_only = True
 
@@ -331,7 +331,7 @@ class AuditLog(Checked):
     """The number of entries and later facts in the audit of a chain, so that fsck notices a missing one."""
 
     chain_key = models.BigIntegerField(primary_key=True)
-    """Of the chain; a number, like that of its entries."""
+    """The number of the chain, not a foreign key, like that of its entries."""
     entries = models.PositiveIntegerField(default=0)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Answer at once for a page that takes long: a job prepares it, and the page shows the progress."""
+"""Answer immediately for a slow page: a job prepares its data, and a page shows the progress."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TITLES = {
 
 
 class JobNeeded(Exception):
-    """A page needs what this job makes."""
+    """Raised if a page needs the result of a job first."""
 
     def __init__(self, function: str, history: int, **args: Any) -> None:
         super().__init__(function)
@@ -44,7 +44,7 @@ class JobNeeded(Exception):
 
 
 class PageJobMiddleware(Middleware):
-    """Answers JobNeeded with a page that waits. A request that sends a form, or a call of the API, does the work itself."""
+    """Answers JobNeeded with a page that shows the progress. A submitted form or a call of the API does the work itself."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.method not in ("GET", "HEAD") or request.path.startswith(PROGRAMS):
@@ -63,7 +63,7 @@ class PageJobMiddleware(Middleware):
 
 
 def _job_for(needed: JobNeeded) -> Job:
-    """The job that does it, or that failed to."""
+    """Return the running job for this work, or the one that failed."""
     known = needed.jobs.unfinished() | needed.jobs.filter(state=Job.State.FAILED)
     job: Job = known.order_by("-pk").first() or start_job(needed.function, owner=None, **needed.job_args)
     return job

@@ -1,6 +1,6 @@
-"""The command palette: places of a chain, what can be done with it, pages, and other chains, found by a few letters.
+"""The command palette, which finds places in a chain, actions, pages and other chains by a few letters.
 
-Its options are links, so that the same list is a page of its own for a browser without scripts.
+Its options are links, so that a browser without JavaScript shows the same list as a page.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from chainviz.web.http import small_number, typed_words, url_or_nothing, wants_f
 
 LONGEST = 200
 MOST = 8
-"""Options of a group, the actions of a chain apart."""
+"""The most options of a group, except the actions of a chain."""
 MOST_HITS = 5
 SHORTEST_FIND = 3
-"""Characters from which the texts of a chain are searched."""
+"""The fewest characters for which the texts of a chain are searched."""
 SCOPES = {">": ("actions", "pages"), "#": ("places",), "@": ("chains",)}
-"""What is looked for where the words begin with this character."""
+"""The group to search, by the first character of the words."""
 PAGES: tuple[tuple[str, str, str, Permission], ...] = (
     ("All chains", "chains:library", "section", "read"),
     ("Sessions on this machine", "chains:folders", "folder", "files"),
@@ -63,7 +63,7 @@ class Group:
 @requires("read")
 @require_safe
 def palette(request: HttpRequest) -> HttpResponse:
-    """Everywhere. `chain`: whose newest version the actions are for."""
+    """Show the palette. `chain` is the chain whose newest version the actions are for."""
     chain_id = small_number(request.GET.get("chain", ""))
     return _answer(request, version_subject(request, chain_id) if chain_id is not None else None)
 
@@ -100,7 +100,7 @@ def _groups(member: Membership, subject: Subject | None, text: str) -> Iterator[
 
 
 def _fits(text: str, *where: str) -> bool:
-    """Whether each word begins a word of the label or its explanation."""
+    """Return True if each word is the beginning of a word in the label or its explanation."""
     known = " ".join(where).lower().split()
     return all(any(each.startswith(word) for each in known) for word in text.lower().split())
 

@@ -1,4 +1,4 @@
-"""What people do with whole chains: rename, bin, restore, branch, delete for good. All writes of this app start here."""
+"""Change whole chains: rename, move to the bin, restore, branch, delete permanently. All writes of this app start here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TITLE_LENGTH = 200
 
 
 def rename(chain: Chain, title: str) -> None:
-    """ValidationError, in a sentence, for a title that cannot be."""
+    """Rename a chain. Raises ValidationError for an invalid title."""
     clean = " ".join(storable(title).split())
     if not clean:
         raise ValidationError("A chain needs a title.")
@@ -32,7 +32,7 @@ def rename(chain: Chain, title: str) -> None:
 
 
 def to_bin(chains: ChainQuerySet) -> list[int]:
-    """Put chains into the bin, and return their keys."""
+    """Move chains to the bin, and return their keys."""
     moved = list(chains.order_by("pk").values_list("pk", flat=True))
     Chain.objects.filter(pk__in=moved).update(trashed_at=timezone.now())
     return moved
@@ -46,7 +46,7 @@ def from_bin(chains: ChainQuerySet) -> list[Chain]:
 
 @transaction.atomic
 def restore(chain: Chain, old: Version, *, by: User) -> Version:
-    """An old version becomes the newest one; Conflict where somebody saved at the same moment."""
+    """Save an old version as the newest one. Raises Conflict if somebody else saved a version meanwhile."""
     head = versions.head_of(old.history)
     version = versions.restore(old, author=store_name(by), note=f"Version {old.number} restored", expected=head)
     head_moved(chain, version, by)
@@ -54,7 +54,7 @@ def restore(chain: Chain, old: Version, *, by: User) -> Version:
 
 
 def branch(chain: Chain, old: Version, *, by: User) -> Chain:
-    """A new chain that begins with a version of this one, and with what it is called now that no purge can change it."""
+    """Create a chain from a version of this one, with a title that is fixed now, because a later purge cannot change it."""
     with copied(old.snapshot) as finish, transaction.atomic():
         History.objects.select_for_update().get(pk=chain.history)
         chain.refresh_from_db()
@@ -63,7 +63,7 @@ def branch(chain: Chain, old: Version, *, by: User) -> Chain:
 
 
 def branched(chain: Chain, version: Version, *, by: User) -> Chain:
-    """The row in the library for a history that was copied from another chain."""
+    """Create the row in the library for a history that was copied from another chain."""
     now = timezone.now()
     made = Chain(
         team=chain.team,
@@ -89,7 +89,7 @@ def branched(chain: Chain, version: Version, *, by: User) -> Chain:
 
 @transaction.atomic
 def delete_for_good(chain: Chain) -> None:
-    """Delete a chain with every byte of it; the store remembers only that something was deleted."""
+    """Delete a chain with all its bytes. The store keeps only a record of the deletion."""
     Arrival.objects.filter(chain=chain).delete()
     Job.objects.about(chain).delete()
     history = History.objects.get(pk=chain.history)

@@ -1,11 +1,9 @@
-"""The title of a chain: a name given by a person, else the title of its newest version's content, else its file.
+"""The title of a chain: the name that a person gave it, or the title of its newest content, or the name of its file.
 
-A compaction or a summary takes the first request out of the content; the chain keeps the title that it had before.
+A compaction or a summary removes the first request from the content, but the chain keeps its earlier title.
 
-A title may quote the content: logs, mails and the audit name a chain by its number or its file. An export of one
-version
-is titled after that version (`title_in`), since a newer or an older title may quote what the version no longer
-contains.
+A title may quote the content. Therefore logs, mails and the audit refer to a chain by its number or file, and the export of a version has
+the title of that version (`title_in`), because another title may quote content that the version does not contain.
 """
 
 from __future__ import annotations
@@ -28,9 +26,9 @@ from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import context_of
 
 LENGTH = 120
-"""Characters of a title that is taken from the content."""
+"""The most characters of a title that is taken from the content."""
 LOOKED_AT = 60
-"""Messages among which the first request is looked for: agents begin with messages of their own."""
+"""The number of messages that are searched for the first request, because agents begin with their own messages."""
 BRANCH = " (branch)"
 SHORTENING = {Compact.name, SUMMARIZE.name}
 
@@ -41,13 +39,13 @@ def title_in(chain: Chain, snapshot: Snapshot) -> str:
 
 
 def set_title(chain: Chain, snapshot: Snapshot) -> None:
-    """Titles a chain whose newest content this is, without saving it."""
+    """Set the title of a chain for its newest content, without saving."""
     if chain.titled_by != Chain.TitledBy.PERSON:
         chain.title, chain.titled_by = _derived(chain, _unshortened(snapshot))
 
 
 def save_title(chain: Chain, snapshot: Snapshot) -> None:
-    """Set and save the title; a name that a person gave meanwhile stays."""
+    """Set and save the title, unless a person has named the chain meanwhile."""
     set_title(chain, snapshot)
     unnamed = Chain.objects.filter(pk=chain.pk).exclude(titled_by=Chain.TitledBy.PERSON)
     unnamed.exclude(title=chain.title, titled_by=chain.titled_by).update(title=chain.title, titled_by=chain.titled_by)
@@ -58,8 +56,8 @@ def branch_title(chain: Chain) -> str:
 
 
 def _unshortened(snapshot: Snapshot) -> Snapshot:
-    """Return the content before the first step that shortened the chain, but not from before a step that masked: a
-    masked value must not be in the title."""
+    """Return the content before the first step that shortened the chain, but never from before a masking step, because the title must not
+    contain a masked value."""
     found, is_shortened = snapshot.pk, False
     for key, operation in ancestors(snapshot).items():
         found = key if is_shortened else found
@@ -79,8 +77,7 @@ def _derived(chain: Chain, snapshot: Snapshot) -> tuple[str, str]:
 
 
 def file_title(file_name: str, part: str) -> str:
-    """Return the title of a chain without a title in its content. `part`: names the chain in its file; "" if it is the
-    only one."""
+    """Return the title of a chain without a title in its content. `part` is the name of the chain in its file; "" if it is the only one."""
     stem = PurePath(file_name).stem or file_name
     return storable(f"{stem}: {part}" if part else stem)[:200]
 

@@ -1,4 +1,4 @@
-"""Recorded and estimated tokens of a chain, its cost and its context window, as pages show them."""
+"""The recorded and estimated tokens of a chain, its cost and its context window, for pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Facts = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class ContextMeter:
-    """The present size of the chain compared with its model's context window."""
+    """The current size of the chain compared with the context window of its model."""
 
     is_recorded: bool
     window: str
@@ -57,12 +57,12 @@ class ContextWindow:
 @dataclass(frozen=True, slots=True)
 class UsageView:
     summary: str
-    """In the head of the page: recorded tokens, else an estimate that says so."""
+    """The tokens in the head of the page: recorded, or marked as an estimate."""
     facts: Facts
-    """Recorded usage and times; empty where none are recorded."""
+    """The recorded usage and times; empty if none are recorded."""
     model: str
     warning: str = ""
-    """What is wrong with the recorded usage; "" where nothing is."""
+    """A warning about the recorded usage; "" if it is plausible."""
 
 
 def usage_view(usage: ChainUsage, times: Times, size: int, warning: str) -> UsageView:
@@ -72,7 +72,7 @@ def usage_view(usage: ChainUsage, times: Times, size: int, warning: str) -> Usag
 
 
 def recorded_times(outline: Outline) -> Times:
-    """Return the times of the chain's messages, else those of its document."""
+    """Return the times of the chain's messages, or those of its document."""
     return listing_of(outline).total.times or unpack_charts(outline.charts).times
 
 
@@ -92,14 +92,14 @@ def uploaded_outline(outline: Outline) -> Outline:
 
 
 def recorded_usage(outline: Outline) -> ChainUsage:
-    """`outline`: of the file (uploaded_outline)."""
+    """Return the recorded usage of a chain. `outline` is that of the file (uploaded_outline)."""
     in_messages = by_model(listing_of(outline).total.usage)
     return chain_usage(in_messages, by_model(unpack_charts(outline.charts).beside))
 
 
 def last_call(outline: Outline) -> LastCall | None:
-    """Return the last call of a model whose tokens the file records, beside its messages or in them; None if it records
-    none. `outline`: of the file (uploaded_outline)."""
+    """Return the last model call with recorded tokens, in or beside the messages; None if there is none. `outline` is that of the file
+    (uploaded_outline)."""
     beside = unpack_charts(outline.charts).last_call
     if beside:
         *usage, window = beside
@@ -157,7 +157,7 @@ def node_facts(counts: Counts, times: Times) -> Facts:
 
 
 def recorded_window(outline: Outline) -> ContextWindow | None:
-    """The context window that the file records, else that of the recorded model; None where neither is known."""
+    """Return the recorded context window, or that of the recorded model; None if neither is known."""
     outline = uploaded_outline(outline)
     model = recorded_usage(outline).model
     recorded = unpack_charts(outline.charts).last_call[-1:]
@@ -165,13 +165,14 @@ def recorded_window(outline: Outline) -> ContextWindow | None:
 
 
 def window_of(model: str, recorded: int | None) -> ContextWindow | None:
-    """`recorded`: the tokens of the window that the file records."""
+    """Return the context window of a model. `recorded` is the recorded size of the window in tokens."""
     tokens = recorded or models().context_window(model)
     return ContextWindow(tokens, _model_text(model) or "the recorded model") if tokens else None
 
 
 def context_meter(window: ContextWindow, prompt: int | None, size: int) -> ContextMeter:
-    """`prompt`: tokens of the last recorded prompt; None estimates them from the size of the chain in bytes."""
+    """Return the use of the context window. `prompt` are the tokens of the last recorded prompt; None estimates them from the size in
+    bytes."""
     tokens = estimated_tokens(size) if prompt is None else prompt
     share = round(100 * tokens / window.tokens)
     return ContextMeter(prompt is not None, round_tokens_text(window.tokens), share, window.model)
@@ -189,14 +190,14 @@ def _model_text(model: str) -> str:
     return marks(one_line(model, 60))
 
 
-# What the library shows of a chain beside its counts: model, tools, tokens, cost, errors, times. All of it is
-# computed from the outline of the newest version, and computed again with it (versions/judge_again.py).
+# Facts of a chain for the library: model, tools, tokens, cost, errors and times. They are computed from the outline of the newest version,
+# and again whenever that is rebuilt.
 
 
 MOST_TOOLS = 200
-"""Tools of a chain that are kept, the ones called most often."""
+"""The most tools that are stored for a chain, most called first."""
 FACTS = ("usage", "tokens", "model", "cost", "prices", "tools", "calls", "tool_errors", "rules_broken", "unread", "began_at", "duration")
-"""What `copy_facts` writes."""
+"""The fields that `copy_facts` writes."""
 
 
 def copy_facts(chain: Chain, outline: Outline) -> None:
@@ -221,7 +222,7 @@ def _copy_usage(chain: Chain, usage: ChainUsage) -> None:
 
 
 def priced_otherwise() -> list[int]:
-    """Keys of the chains whose cost was computed from other list prices than today's."""
+    """Return the keys of the chains whose cost was computed with other list prices than the current ones."""
     return list(Chain.objects.exclude(prices=price_edition()).order_by("-changed_at").values_list("pk", flat=True))
 
 

@@ -1,4 +1,4 @@
-"""Verdicts as pages show them: state, icon and words of one, and the few words for a row or a header.
+"""Verdicts for pages: the state, icon and words of each, and a short summary for a row or a header.
 
 Problems are counted by who finds them: problems of the structure, and the errors and warnings of each provider.
 """
@@ -21,7 +21,7 @@ _LOOKS: dict[State, tuple[str, str]] = {
     "unchecked": ("quiet", "info"),
     "accepted": ("ok", "ok"),
 }
-"""Colour and icon."""
+"""The colour and icon of each state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +32,20 @@ class VerdictView:
 
 
 def verdict_view(verdict: Verdict) -> VerdictView:
-    """`accepted`, `accepted, 2 warnings`, `4 errors` or `not fully checked`."""
+    """Return a verdict in words: `accepted`, `accepted, 2 warnings`, `4 errors` or `not fully checked`."""
     if verdict.state == "accepted" and verdict.warnings:
         return VerdictView("changed", "info", f"accepted, {count_text(verdict.warnings, 'warning')}")
     return VerdictView(*_LOOKS[verdict.state], verdict.text)
 
 
 def verdicts_by_provider(counts: Mapping[str, Sequence[int]]) -> dict[Provider, Verdict]:
-    """`counts`: problems by provider's name, as an outline has them; a provider without problems is left out there."""
+    """Return the verdicts of all providers. `counts` are the problems by provider, from an outline, which leaves out providers without
+    problems."""
     return {provider: verdict_from(counts.get(provider.name, ())) for provider in PROVIDERS}
 
 
 def own_and_others(chain: Chain) -> tuple[dict[Provider, Verdict], VerdictView]:
-    """The verdict of the provider of the chain's next call, and in a few words those of all."""
+    """Return the verdict of the chain's own provider, and a summary of all verdicts."""
     found = verdicts_by_provider(chain.verdicts)
     accepting = sum(verdict.state == "accepted" for verdict in found.values())
     if accepting == len(found):

@@ -138,7 +138,7 @@ def scan(team: Team) -> Job | None:
 
 
 def _follow_settings(team: Team) -> None:
-    """Return the sources of a team. In team mode, these are the folders and databases in the server's settings."""
+    """Make the folders and databases in the server's settings the sources of a team. Used in team mode."""
     named = [str(path) for path in settings.CHAINVIZ.folder_paths]
     Source.objects.filter(team=team).exclude(agent="", path__in=named, pattern="").delete()
     for path in named:
