@@ -32,7 +32,7 @@ MOST_HITS = 5
 SHORTEST_FIND = 3
 """The fewest characters for which the texts of a chain are searched."""
 SCOPES = {">": ("actions", "pages"), "#": ("places",), "@": ("chains",)}
-"""The group to search, by the first character of the words."""
+"""The groups to search if the words begin with this character."""
 PAGES: tuple[tuple[str, str, str, Permission], ...] = (
     ("All chains", "chains:library", "section", "read"),
     ("Sessions on this machine", "chains:folders", "folder", "files"),

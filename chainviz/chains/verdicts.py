@@ -63,7 +63,7 @@ def provider_of(chain: StoredChain) -> Provider:
 
 
 def is_fully_read(counts: Mapping[str, Sequence[int]]) -> bool:
-    """Whether nothing of the chain's document was left unread. `counts`: problems by provider's name; those of the structure have none."""
+    """Return True if the chain's document is fully read. `counts` are the problems by provider, with "" for the structure."""
     return not verdict_from(counts.get("", ())).unchecked
 
 

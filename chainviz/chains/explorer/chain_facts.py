@@ -42,7 +42,7 @@ class TurnFact:
 class GrowthFacts:
     chart: SafeString
     model: str
-    """The share of the context window, in words; "" if no window is known."""
+    """The model whose context window is drawn; "" if no window is known."""
     is_recorded: bool
     is_mean: bool
     passing: TurnFact | None
@@ -61,7 +61,7 @@ class ChainFacts:
     tools: tuple[ToolFact, ...]
     tools_title: str
     recorded_turns: str
-    """The recorded value in words; "" if none is recorded."""
+    """The turns with recorded tokens, in words; "" if there are none."""
 
 
 def chain_facts(subject: Subject, overview: Overview) -> ChainFacts:

@@ -87,7 +87,7 @@ class ExplorerPage:
     open_version: int | None
     """The number of the version, or of the draft's base."""
     title: str
-    """The sizes of the version or draft."""
+    """The title of the version or draft."""
     base_url: str
     is_head: bool
     head_url: str

@@ -27,7 +27,7 @@ HEALTH = Case(
     default=None,
     output_field=IntegerField(),
 )
-"""Of a session: the worst first when it falls."""
+"""The order of a session's health, with the worst first in descending order."""
 HEALTH_OF_CHAIN = Case(When(health="refused", then=3), When(health="part", then=1), default=0, output_field=IntegerField())
 PROJECT_OF_CHAIN = Coalesce("project", Value(""))
 
