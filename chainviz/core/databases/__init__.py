@@ -13,11 +13,14 @@ from typing import TypeVar
 
 from chainviz.core.backup_names import BACKUP, REPLACED
 from chainviz.core.databases.contract import Database
+from chainviz.core.databases.copilot_traces import CopilotTraces
 from chainviz.core.databases.crush import Crush
 from chainviz.core.databases.cursor import Cursor
+from chainviz.core.databases.cursor_chat import CursorChat
+from chainviz.core.databases.devin import Devin
 from chainviz.core.databases.goose import Goose
 from chainviz.core.databases.hermes import Hermes
-from chainviz.core.databases.json_rows import KiroCLI, OpenWebUI, Zed
+from chainviz.core.databases.json_rows import Forge, KiroCLI, OpenWebUI, Zed
 from chainviz.core.databases.opencode import Opencode
 from chainviz.core.databases.snapshot import read_database
 from chainviz.core.databases.sqlite_reader import Look, Row
@@ -41,7 +44,11 @@ OPENCODE, KILO, MIMO = (
     Opencode("mimocode", "MiMo Code"),
 )
 CRUSH, GOOSE, HERMES, ZED, KIRO_CLI, OPEN_WEBUI, CURSOR = Crush(), Goose(), Hermes(), Zed(), KiroCLI(), OpenWebUI(), Cursor()
-DATABASES: tuple[Database, ...] = (OPENCODE, KILO, MIMO, CRUSH, GOOSE, HERMES, ZED, KIRO_CLI, OPEN_WEBUI, CURSOR)
+CURSOR_CHAT, FORGE, DEVIN, COPILOT_TRACES = CursorChat(), Forge(), Devin(), CopilotTraces()
+DATABASES: tuple[Database, ...] = (
+    *(OPENCODE, KILO, MIMO, CRUSH, GOOSE, HERMES, ZED, KIRO_CLI, OPEN_WEBUI, CURSOR),
+    *(CURSOR_CHAT, FORGE, DEVIN, COPILOT_TRACES),
+)
 
 
 def look_into(path: Path, database: Database, work: Callable[[Look], T]) -> T:

@@ -1,14 +1,14 @@
-"""Databases that keep a session as one document: Zed, Kiro CLI and Open WebUI."""
+"""Databases that keep a session as one document, in a row: Zed, Kiro CLI, Open WebUI and Forge."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from chainviz.core.databases.contract import Database
 from chainviz.core.databases.goose import moment
-from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, seconds, text_of
+from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, text_of
 from chainviz.core.errors import DocumentError
 
 if sys.version_info >= (3, 14):
@@ -20,26 +20,41 @@ _MOST = 1_000_000_000
 """Bytes of a thread after decompression."""
 
 
-class Zed(Database):
+class JSONRows(Database):
+    table: str
+    content: str
+    """The column with the document."""
+    columns: Mapping[str, str]
+    """The columns of the facts that `rows` yields; `id` is one of them."""
+
+    def rows(self, look: Look) -> Iterator[Row]:
+        sizes = look.sizes(self.table, self.columns["id"], self.content)
+        for row in look.rows_of(self.table, " ".join(self.columns.values())):
+            facts = {fact: row[column] for fact, column in self.columns.items()}
+            times = {fact: moment(facts.get(fact)) for fact in ("created", "updated")}
+            texts = {fact: text_of(value).partition("\n")[0] for fact, value in facts.items() if fact not in times}
+            yield {**texts, **times, "size": sizes.get(facts["id"], 0)}
+
+    def row(self, look: Look, id: str) -> Row | None:
+        """Return the row of a session, all its columns."""
+        return next(look.select(f'SELECT * FROM "{self.table}" WHERE "{self.columns["id"]}" = ?', id), None)
+
+    def document(self, look: Look, id: str) -> bytes | None:
+        row = self.row(look, id)
+        return None if row is None else encoded(decoded(row[self.content]))
+
+
+class Zed(JSONRows):
     agent, label = "zed", "Zed"
     formats = ("zed",)
     needs = {"threads": ("id", "summary", "updated_at", "data_type", "data")}
-
-    def rows(self, look: Look) -> Iterator[Row]:
-        sizes = look.sizes("threads", "id", "data")
-        for row in look.rows_of("threads", "id summary updated_at created_at parent_id folder_paths"):
-            yield {
-                "id": row["id"],
-                "title": text_of(row["summary"]),
-                "project": text_of(row["folder_paths"]).partition("\n")[0],
-                "created": moment(row["created_at"]),
-                "updated": moment(row["updated_at"]),
-                "size": sizes.get(row["id"], 0),
-                "parent": text_of(row["parent_id"]),
-            }
+    table, content = "threads", "data"
+    columns = {
+        "id": "id", "title": "summary", "project": "folder_paths", "created": "created_at", "updated": "updated_at", "parent": "parent_id"
+    }  # fmt: skip
 
     def document(self, look: Look, id: str) -> bytes | None:
-        row = next(look.select("SELECT data_type, data FROM threads WHERE id = ?", id), None)
+        row = self.row(look, id)
         if row is None:
             return None
         data = row["data"].encode("utf-8", "surrogateescape") if isinstance(row["data"], str) else row["data"] or b""
@@ -54,42 +69,28 @@ class Zed(Database):
         return content
 
 
-class KiroCLI(Database):
+class KiroCLI(JSONRows):
     agent, label, letters = "kiro-cli", "Kiro CLI", "Kr"
     formats = ("kiro_conversation",)
     needs = {"conversations_v2": ("key", "conversation_id", "value")}
-
-    def rows(self, look: Look) -> Iterator[Row]:
-        sizes = look.sizes("conversations_v2", "conversation_id", "value")
-        for row in look.rows_of("conversations_v2", "key conversation_id created_at updated_at"):
-            yield {
-                "id": row["conversation_id"],
-                "project": text_of(row["key"]),
-                "created": seconds(row["created_at"]),
-                "updated": seconds(row["updated_at"]),
-                "size": sizes.get(row["conversation_id"], 0),
-            }
-
-    def document(self, look: Look, id: str) -> bytes | None:
-        row = next(look.select("SELECT value FROM conversations_v2 WHERE conversation_id = ?", id), None)
-        return None if row is None else encoded(decoded(row["value"]))
+    table, content = "conversations_v2", "value"
+    columns = {"id": "conversation_id", "project": "key", "created": "created_at", "updated": "updated_at"}
 
 
-class OpenWebUI(Database):
+class OpenWebUI(JSONRows):
     agent, label, letters = "open-webui", "Open WebUI", "OW"
     needs = {"chat": ("id", "user_id", "title", "chat", "created_at")}
-
-    def rows(self, look: Look) -> Iterator[Row]:
-        sizes = look.sizes("chat", "id", "chat")
-        for row in look.rows_of("chat", "id title created_at updated_at"):
-            yield {
-                "id": row["id"],
-                "title": text_of(row["title"]),
-                "created": seconds(row["created_at"]),
-                "updated": seconds(row["updated_at"]),
-                "size": sizes.get(row["id"], 0),
-            }
+    table, content = "chat", "chat"
+    columns = {"id": "id", "title": "title", "created": "created_at", "updated": "updated_at"}
 
     def document(self, look: Look, id: str) -> bytes | None:
         row = next(look.rows_of("chat", "id user_id title chat created_at updated_at", "WHERE id = ?", id), None)
         return None if row is None else encoded({**row, "chat": decoded(row["chat"])})
+
+
+class Forge(JSONRows):
+    agent, label = "forge", "Forge"
+    formats = ("forge",)
+    needs = {"conversations": ("conversation_id", "title", "context", "created_at")}
+    table, content = "conversations", "context"
+    columns = {"id": "conversation_id", "title": "title", "created": "created_at", "updated": "updated_at"}

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chainviz.core.databases import CRUSH, CURSOR, GOOSE, HERMES, KILO, KIRO_CLI, MIMO, OPEN_WEBUI, OPENCODE, ZED
+from chainviz.core.databases import (
+    COPILOT_TRACES,
+    CRUSH,
+    CURSOR,
+    CURSOR_CHAT,
+    DEVIN,
+    FORGE,
+    GOOSE,
+    HERMES,
+    KILO,
+    KIRO_CLI,
+    MIMO,
+    OPEN_WEBUI,
+    OPENCODE,
+    ZED,
+)  # fmt: skip
 from chainviz.core.sources.contract import Store
 from chainviz.core.sources.database_store import CrushStore, DatabaseStore
 from chainviz.core.sources.file_store import FileStore, folder_name, stem
@@ -234,6 +249,10 @@ STORES: tuple[Store, ...] = (
         *_in_editors("globalStorage/state.vscdb", "Cursor"),
         *_in_editors("workspaceStorage/*/state.vscdb", "Cursor"),
     ),
+    DatabaseStore(CURSOR_CHAT, Place("{home}/.cursor/chats/*/*/store.db")),
+    DatabaseStore(FORGE, Place("{home}/.forge/.forge.db", "FORGE_CONFIG", ".forge.db"), Place("{home}/forge/.forge.db")),
+    DatabaseStore(DEVIN, Place("{local}/devin/sessions.db"), Place("{local}/devin/cli/sessions.db")),
+    DatabaseStore(COPILOT_TRACES, *_in_editors("globalStorage/github.copilot-chat/agent-traces.db")),
     DatabaseStore(OPEN_WEBUI, Place("", "DATA_DIR", "webui.db")),
     CrushStore(
         CRUSH,

@@ -181,7 +181,80 @@ def build_cursor(connection: sqlite3.Connection) -> None:
     )
 
 
+def build_cursor_chat(connection: sqlite3.Connection) -> None:
+    connection.executescript("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB);")
+    call = {"type": "tool-call", "toolCallId": "c", "toolName": "view", "args": CALL}
+    returned = {"type": "tool-result", "toolCallId": "c", "toolName": "view", "result": "crates: 4"}
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "How many crates?"}]},
+        {"role": "assistant", "content": [{"type": "reasoning", "text": "Look."}, call]},
+        {"role": "tool", "content": [returned]},
+        {"role": "assistant", "content": [{"type": "text", "text": "There are 4."}]},
+    ]
+    blobs = {f"{number:02x}" * 32: json.dumps(message).encode() for number, message in enumerate(messages)}
+    folder = b"file:///yard"
+    root = b"".join(b"\x0a\x20" + bytes.fromhex(id) for id in blobs) + b"\x28\x90\x4e" + b"\x4a" + bytes([len(folder)]) + folder
+    head = {"agentId": "s", "latestRootBlobId": "ff" * 32, "name": "Depot", "createdAt": 1795768490000, "lastUsedModel": "m"}
+    connection.executemany("INSERT INTO blobs VALUES (?, ?)", [*blobs.items(), ("ff" * 32, root), ("ee" * 32, b'{"role": "user"}')])
+    connection.execute("INSERT INTO meta VALUES ('0', ?)", (json.dumps(head).encode().hex(),))
+
+
+def build_forge(connection: sqlite3.Connection) -> None:
+    connection.execute("""CREATE TABLE conversations (conversation_id TEXT PRIMARY KEY, title TEXT, workspace_id BIGINT, context TEXT,
+        created_at TIMESTAMP, updated_at TIMESTAMP, metrics TEXT)""")
+    call = {"name": "view", "call_id": "c", "arguments": CALL}
+    output = {"is_error": False, "values": [{"text": "crates: 4"}]}
+    kept = [
+        {"text": {"role": "User", "content": "How many crates?", "raw_content": {"Text": "How many crates?"}}},
+        {"text": {"role": "Assistant", "content": "", "tool_calls": [call], "reasoning_details": [{"text": "Look."}]}},
+        {"tool": {"name": "view", "call_id": "c", "output": output}},
+        {"text": {"role": "Assistant", "content": "There are 4."}},
+    ]
+    context = json.dumps({"conversation_id": "s", "messages": [{"message": message} for message in kept]})
+    times = ("2026-11-27 08:34:49.741021507", "2026-11-27 08:34:50.848497543")
+    connection.execute("INSERT INTO conversations VALUES ('s', 'Depot', 1, ?, ?, ?, '{}')", (context, *times))
+
+
+def build_devin(connection: sqlite3.Connection) -> None:
+    connection.executescript("""
+        CREATE TABLE sessions (id TEXT PRIMARY KEY, title TEXT, working_directory TEXT, model TEXT, created_at INTEGER,
+            last_activity_at INTEGER, hidden INTEGER, main_chain_id INTEGER);
+        CREATE TABLE message_nodes (row_id INTEGER PRIMARY KEY, session_id TEXT, node_id INTEGER, parent_node_id INTEGER,
+            chat_message TEXT, created_at INTEGER);
+        INSERT INTO sessions VALUES ('s', 'Depot', '/yard', 'm', 1795768489, 1795768490, 0, 4);""")
+    calls = [{"id": "c", "type": "function", "function": {"name": "view", "arguments": json.dumps(CALL)}}]
+    nodes = [
+        (1, None, {"role": "user", "content": "How many crates?"}),
+        (2, 1, {"role": "assistant", "content": "", "thinking": "Look.", "tool_calls": calls, "metadata": {"metrics": {}}}),
+        (3, 2, {"role": "tool", "content": "crates: 4", "tool_call_id": "c"}),
+        (5, 3, {"role": "assistant", "content": "A retry that was left."}),
+        (4, 3, {"role": "assistant", "content": "There are 4."}),
+    ]
+    rows = [("s", node, parent, json.dumps(message), 1795768490) for node, parent, message in nodes]
+    columns = "session_id, node_id, parent_node_id, chat_message, created_at"
+    connection.executemany(f"INSERT INTO message_nodes ({columns}) VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def build_copilot_traces(connection: sqlite3.Connection) -> None:
+    connection.executescript("""
+        CREATE TABLE spans (span_id TEXT PRIMARY KEY, trace_id TEXT NOT NULL, parent_span_id TEXT, name TEXT, start_time_ms INTEGER,
+            end_time_ms INTEGER, operation_name TEXT, conversation_id TEXT, request_model TEXT, response_model TEXT, chat_session_id TEXT);
+        CREATE TABLE span_attributes (span_id TEXT NOT NULL, key TEXT NOT NULL, value TEXT, PRIMARY KEY (span_id, key));
+        CREATE TABLE span_events (id INTEGER PRIMARY KEY, span_id TEXT, name TEXT, timestamp_ms INTEGER, attributes TEXT);
+        INSERT INTO spans VALUES ('a1', 't1', NULL, 'chat m', 1795768489000, 1795768490000, 'chat', 's', 'm', 'm', NULL);""")
+    call = {"type": "tool_call", "id": "c", "name": "view", "arguments": CALL}
+    messages = [
+        {"role": "user", "parts": [{"type": "text", "content": "How many crates?"}]},
+        {"role": "assistant", "parts": [{"type": "reasoning", "content": "Look."}, call]},
+        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c", "response": "crates: 4"}]},
+    ]
+    answer = [{"role": "assistant", "parts": [{"type": "text", "content": "There are 4."}], "finish_reason": "stop"}]
+    values = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(messages), "gen_ai.output.messages": json.dumps(answer)}
+    connection.executemany("INSERT INTO span_attributes VALUES ('a1', ?, ?)", values.items())
+
+
 BUILDS: dict[str, Build] = {
+    "cursor-cli": build_cursor_chat, "forge": build_forge, "devin": build_devin, "copilot-traces": build_copilot_traces,
     "crush": build_crush, "goose": build_goose, "hermes": build_hermes, "zed": build_zed, "kiro-cli": build_kiro, "cursor": build_cursor,
 }  # fmt: skip
 
@@ -198,7 +271,7 @@ def test_a_session_of_each_database_is_listed_and_read(tmp_path: Path, agent: st
     path = built(tmp_path / "agent.db", BUILDS[agent])
     assert database_at(path).agent == agent
     (session,) = get_store(agent).sessions(path)
-    assert session.id == "s" and (session.title == "Depot" or session.project == "/yard")
+    assert session.id == "s" and (session.title == "Depot" or session.project == "/yard" or session.model == "m")
     assert session.updated and abs(session.updated - 1795768490) < 2
     for address in (session.address, path):
         (chain,) = load(address)
@@ -211,7 +284,7 @@ def test_a_session_of_each_database_is_listed_and_read(tmp_path: Path, agent: st
         assert (result.call_id, result.content) == ("c", "crates: 4")
         texts = [part.text for part in parts if type(part).__name__ == "Text"]
         assert texts[0] == "How many crates?" and texts[-1] == "There are 4."
-        assert not chain.problems()
+        assert not chain.problems() and not chain.unread
 
 
 def test_open_webui_follows_the_path_to_the_last_message(tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ SAID = {
     "antigravity/ok_transcript.jsonl": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:ToolCall tool:ToolResult human:Text ai:Text",
     "cursor_stream/ok_stream.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:Text",
     "deepseek_harness/ok_session.jsonl": "human:Text ai:Thinking+Text+ToolCall tool:ToolResult ai:Text",
+    "devin/ok_session.json": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:Text",
+    "forge/ok_context.json": "human:Text ai:Thinking+ToolCall tool:ToolResult ai:Text",
     "droid_stream/ok_exec.jsonl": "human:Text ai:Text+ToolCall tool:ToolResult ai:Text",
     "google_adk_eval/ok_old.test.json": "human:Text ai:ToolCall tool:ToolResult ai:Text human:Text ai:Text",
     "google_adk_eval/ok_set.evalset.json": "human:Text ai:ToolCall tool:ToolResult ai:Text ai:Text",
