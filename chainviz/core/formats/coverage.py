@@ -187,7 +187,7 @@ class Coverage:
                 self._add("part", part.kind, unit)
 
     def _add_misspelt(self, value: object, known: Container[str], unit: Unit) -> Sequence[str]:
-        found = misspelt_names(value, self._format, known)
+        found = misspelt_names(value, known)
         names = tuple(name for name in found if ("part", name) not in self._counts)
         for name in names:
             self._add("field", name, unit)

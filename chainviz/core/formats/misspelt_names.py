@@ -1,48 +1,46 @@
-"""Find fields with misspelt names: a name is nearly that of a field which the format reads and which the same object lacks.
+"""Find fields with misspelt names: a name is nearly that of a field which carries the conversation and which the same object lacks.
 
-Such a field may contain what a message should show, so the chain counts as not fully read. The known names are the strings in
-the source code of the format, so a new format needs no list.
+Such a field may contain what a message should show, so the chain counts as not fully read.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
-
-from chainviz.core.formats.contract import Format
 
 ALIKE = 0.8
 """The least similarity of a short misspelt name to the right one. In a longer name, two letters may differ. The lengths differ by one
 at most."""
-_CORE = Path(__file__).parent.parent
-_PACKAGE = "chainviz.core."
-_QUOTED = re.compile(r"""["']([A-Za-z_$][\w.$-]*)["']""")
 ANY_NAMES = re.compile(
-    r"(?i:.*(arguments|args|input|output|parameters|schema|properties))$|functions|response|response_format|"
-    "structuredContent|extra"
+    r"(?i:.*(arguments|args|input|output|parameters|schema|properties))$|functions|response|response_format|structuredContent"
 )
 """Fields whose value is an object with arbitrary names, such as the arguments of a call."""
-TELLING = frozenset(("type", "role", "id", "from", "kind", "uuid", "parentId", "parentUuid", "parent_id", "messageId", "author", "origin"))
-"""Fields that identify a record or what it belongs to. Other fields that no message shows may have any name."""
+CARRYING = (
+    "role", "type", "id", "from", "kind", "author", "origin", "messageId", "llm_response_id", "isCreatedByUser",
+    "message", "chat_history", "content", "parts", "text", "value", "stringValue", "context", "transformedContent",
+    "reasoning", "reasoning_content",
+    "input", "output", "arguments", "args", "parameters", "params", "raw_input", "tool_input", "result", "state", "status",
+    "function", "function_call", "tool_call", "tool_call_results", "attachments", "sources", "image",
+    "system", "system_prompt", "system_instruction", "base_instructions",
+)  # fmt: skip
+"""Names of the fields without which a message loses a text, a call, a result or its place, in one of their spellings."""
 
 
-def misspelt_names(value: Any, format: Format, known: Container[str]) -> Iterator[str]:
+def misspelt_names(value: Any, known: Container[str]) -> Iterator[str]:
     """Yield the misspelt names in a decoded value. Fields with names in `known` are neither judged nor searched."""
-    kind, stack = type(format), [value]
+    stack = [value]
     while stack:
         each = stack.pop()
         if type(each) is list:
             stack += each
         elif type(each) is dict:
             # nearly every name is known, and nearly every value a text: those cost one look-up each
-            for name in [name for name in each if name not in known and _right_names(name, kind)]:
-                if _is_misspelt(name, each, _right_names(name, kind), known):
-                    yield name
+            if suspects := [name for name in each if name not in known and _right_names(name) and _means_something(each[name])]:
+                beside = set(map(_singular, each))
+                yield from (name for name in suspects if _right_names(name).isdisjoint(beside))
             stack += [
                 inner
                 for name, inner in each.items()
@@ -50,48 +48,31 @@ def misspelt_names(value: Any, format: Format, known: Container[str]) -> Iterato
             ]
 
 
-def _is_misspelt(name: str, holder: dict[str, Any], close: Sequence[str], known: Container[str]) -> bool:
-    """Return True if a field holds something, and none of the names that are close to its own stands beside it."""
-    if not holder[name] or (isinstance(holder[name], int | float) and holder[name] is not True):
-        return False
-    return not any(right in holder for right in close) and any(right not in known or right in TELLING for right in close)
+def _means_something(value: Any) -> bool:
+    return value is True or (bool(value) and not isinstance(value, int | float))
 
 
 @lru_cache(maxsize=4096)
-def _right_names(name: str, format: type[Format]) -> tuple[str, ...]:
-    """Return the names that a misspelt name may stand for; () if any format reads the name, or the part after its last dot."""
-    head, dot, last = name.rpartition(".")
-    if len(name) < 2 or {_letters(name), _letters(last)} & _all_letters():
-        return ()
-    ends = [f"{head}.{right}" for right in _close(last, format)] if dot else []
-    return (*_close(name, format), *ends)
+def _right_names(name: str) -> frozenset[str]:
+    """Return the letters of what a name may be meant to be; none for one that is right. Of a name with dots its last part counts."""
+    head, _, last = name.rpartition(".")
+    return frozenset(_singular(f"{head}{right}") for right in _close(_letters(last)))
 
 
-def _close(name: str, format: type[Format]) -> list[str]:
-    close = get_close_matches(name, _names_of(format), n=5, cutoff=max(ALIKE, 1 - 2 / len(name)))
-    return [right for right in close if abs(len(right) - len(name)) < 2]
+def _close(letters: str) -> list[str]:
+    if len(letters) < 2 or letters in _CARRYING:
+        return []
+    close = get_close_matches(letters, _CARRYING, n=5, cutoff=max(ALIKE, 1 - 1.5 / len(letters)))
+    return [right for right in close if abs(len(right) - len(letters)) < 2]
 
 
 def _letters(name: str) -> str:
-    """Return the letters of a name in lower case, without a plural ending, so that the spellings of different programs are equal."""
-    return re.sub(r"[_-]", "", name).lower().removesuffix("s")
+    """Return what the spellings of a name in different programs have in common."""
+    return re.sub(r"[._-]", "", name).lower()
 
 
-@lru_cache(maxsize=1)
-def _all_letters() -> frozenset[str]:
-    files = (path for folder in ("formats", "dialects", "usage", "providers") for path in (_CORE / folder).rglob("*.py"))
-    return frozenset(_letters(name) for path in files for name in _names_in(path))
+def _singular(name: str) -> str:
+    return _letters(name).removesuffix("s")
 
 
-@lru_cache(maxsize=256)
-def _names_of(format: type[Format]) -> frozenset[str]:
-    """Return the names in the modules of a format and in the modules that these import."""
-    own = [sys.modules[each.__module__] for each in format.__mro__ if each.__module__.startswith(_PACKAGE)]
-    used = {getattr(value, "__module__", None) for module in own for value in vars(module).values()}
-    names = {module.__name__ for module in own} | {name for name in used if isinstance(name, str) and name.startswith(_PACKAGE)}
-    return frozenset(name for each in names if (file := sys.modules[each].__file__) for name in _names_in(Path(file)))
-
-
-@lru_cache(maxsize=512)
-def _names_in(path: Path) -> frozenset[str]:
-    return frozenset(_QUOTED.findall(path.read_text("utf-8")))
+_CARRYING = frozenset(f"{_singular(name)}{end}" for name in CARRYING for end in ("", "s"))

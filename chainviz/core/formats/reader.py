@@ -167,7 +167,7 @@ def unread_fields(source: Source, found: FoundList, format: Format) -> Iterator[
     """Yield the fields with instructions, tools or a recorded stream that the format does not read, and fields with misspelt names."""
     named = list(_fields_of_content(source, found, format))
     yield from named
-    misspelt = (name for value in _around(source, found) for name in misspelt_names(value, format, KNOWN_FIELDS))
+    misspelt = (name for value in _around(source, found) for name in misspelt_names(value, KNOWN_FIELDS))
     yield from (Unread("field", name, 1) for name in dict.fromkeys(misspelt) if name not in {each.name for each in named})
 
 

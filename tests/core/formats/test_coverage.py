@@ -12,6 +12,7 @@ import chainviz
 from chainviz.core.chain.surroundings import UnreadPlace, describe_unread
 from chainviz.core.documents.units import from_json, to_json
 from chainviz.core.errors import Refused
+from chainviz.core.formats.misspelt_names import misspelt_names
 from tests.core.formats.chains import sample_files
 from tests.shared_folder import TESTS
 
@@ -45,9 +46,10 @@ def unread_of(content: Any, format: str, *, lines: bool = False) -> list[tuple[s
         ([{"role": "user", "contents": "Where?"}, {"role": "assistant", "content": "There."}], [("field", "contents", 1)]),
         ([{"rol": "user", "content": "Where?"}, {"role": "assistant", "content": "There."}], [("record", "", 1)]),
         ([HI, {"role": "observer", "content": "A ship"}], [("role", "observer", 1)]),
-        ([HI, {"role": "assistant", "content": [{"type": "text", "txt": "North"}]}], [("part", "text", 1)]),
+        ([HI, {"role": "assistant", "content": [{"type": "text", "txt": "North"}]}], [("part", "text", 1), ("field", "txt", 1)]),
         ([HI, {"role": "assistant", "content": [{"type": "hologram", "data": "x"}]}], [("part", "hologram", 1)]),
-        ([HI, {"role": "assistant", "content": "I look.", "toolCals": [CALL]}], [("field", "name", 1), ("field", "arguments", 1)]),
+        ([HI, {"role": "assistant", "content": "I look.", "toolCals": [CALL]}],
+         [("field", "toolCals", 1), ("field", "name", 1), ("field", "arguments", 1)]),
         ([HI, {**ASKS, "tool_calls": [{**CALL, "function": {"name": "find", "args": '{"n":1}'}}]}], [("field", "args", 1)]),
         ([HI, ASKS, {"role": "tool", "tool_call_idx": "c1", "content": "north"}], [("field", "tool_call_idx", 1)]),
         ([HI, {"role": "assistant", "content": "North.", "hint": "near the old lighthouse"}], [("field", "hint", 1)]),
@@ -134,13 +136,38 @@ def test_a_broken_stream_in_a_log_of_invocations_is_not_read() -> None:
     asked = {"messages": [{"role": "user", "content": [{"text": "Where is the gull?"}]}]}
     log = {"schemaType": "ModelInvocationLog", "input": {"inputBodyJson": asked}, "output": {"outputBodyJson": events}}
     (chain,) = chainviz.load(json.dumps(log).encode())
-    assert [describe_unread(each) for each in chain.unread] == [
-        "The field “outputBodyJson” contains a recorded stream that is not shown."
-    ]
+    assert "The field “outputBodyJson” contains a recorded stream that is not shown." in map(describe_unread, chain.unread)
 
 
-INTENDED = {"ok_server_tools.json": "brand_new_block_2027", "broken_aborted.jsonl": "other_new_item_2027", "broken_order.json": "bing"}
-"""Samples that hold something unknown on purpose."""
+@pytest.mark.parametrize(
+    ("answer", "shown", "unread"),
+    [
+        ({"role": "assistant", "content": "North."}, ["human", "ai"], []),
+        ("North.", ["human"], ["output"]),
+        ({"answer": "North."}, ["human"], ["output"]),
+        (None, ["human"], []),
+    ],
+)
+def test_an_answer_of_a_trace_is_shown_or_named(answer: Any, shown: list[str], unread: list[str]) -> None:
+    """Langfuse records whatever the traced program returns."""
+    asked = {"id": "o1", "traceId": "t1", "type": "GENERATION", "model": "m", "input": [HI], "output": answer, "usageDetails": {}}
+    (chain,) = chainviz.load(json.dumps({"id": "t1", "observations": [asked]}).encode())
+    assert ([message.role for message in chain.messages], [each.name for each in chain.unread]) == (shown, unread)
+
+
+@pytest.mark.parametrize("key", ["user1", "a1_content2", "typewriter", "toolCallIdx"])
+def test_a_name_that_no_field_of_a_conversation_nearly_has_is_right(key: str) -> None:
+    assert list(misspelt_names({key: "North of the pier"}, ())) == []
+
+
+INTENDED = {
+    "ok_server_tools.json": "brand_new_block_2027",
+    "broken_aborted.jsonl": "other_new_item_2027",
+    "broken_order.json": "bing",
+    "ok_trace.json": "output",
+    "broken_truncated_attr.json": "gen_ai.output.messages",
+}
+"""Samples that hold something unknown on purpose, such as an answer that is plain text beside its request."""
 
 
 def test_the_samples_are_fully_read() -> None:

@@ -124,7 +124,7 @@ def _chains(
     if the document may contain other chains."""
     nodes, others = trees(source, places, recognition.trees)
     counted = _counted(others, recognition.copies)
-    groups = _without_answers(with_answers(with_choices(grouped(counted, recognition.sequences)))) if others else []
+    groups = _without_answers(with_answers(with_choices(grouped(source, counted, recognition.sequences)))) if others else []
     groups = without_repeated(source, groups)
     groups = sorted([*nodes, *groups], key=lambda group: group.span.start) if nodes else groups
     if whole is not None and len(groups) == 1:

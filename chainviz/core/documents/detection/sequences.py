@@ -38,7 +38,7 @@ class Group:
     left_out: frozenset[int] = frozenset()
     """Offsets of messages that belong to another answer."""
     unread: tuple[Unread, ...] = ()
-    """Nodes of the tree that were not read."""
+    """Nodes of the tree, or the answer of a sequence, that were not read."""
 
     @property
     def span(self) -> Span:
@@ -60,7 +60,7 @@ class Group:
             steps = len(first.pointer) - self.depth - 1
             first, inside = replace(first, pointer=first.pointer[:-steps]), inside[:-steps]
         elif len(self.places) == 1 and first.string is None and not first.is_text:
-            return FoundList(first.pointer, "", region, first.start, first.end, inside, single=first.single)
+            return FoundList(first.pointer, "", region, first.start, first.end, inside, single=first.single, unread=self.unread)
         order = sorted(self.places, key=lambda place: place.spelled.start)
         name = first.keys[-1] if first.keys and not self.is_tree else ""
         lists = tuple(
@@ -133,7 +133,7 @@ def _value(source: Source, frame: Frame) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def grouped(places: Sequence[Place], sequences: Sequence[tuple[Keys, ...]]) -> list[Group]:
+def grouped(source: Source, places: Sequence[Place], sequences: Sequence[tuple[Keys, ...]]) -> list[Group]:
     """Group places into chains, in file order. If two sequences claim a place, the one with more members gets it."""
     claims: dict[tuple[int, int], dict[int, _Claim]] = {}
     for place in places:
@@ -145,13 +145,27 @@ def grouped(places: Sequence[Place], sequences: Sequence[tuple[Keys, ...]]) -> l
                     claims.setdefault((number, id(step.holder)), {}).setdefault(member, _Claim(place, step))
     groups: list[Group] = []
     taken: set[int] = set()
-    for members in sorted(claims.values(), key=len, reverse=True):
+    unanswered: dict[int, tuple[Unread, ...]] = {}
+    read = {(id(step.holder), step.key) for place in places for step in place.steps}
+    for (number, holder), members in sorted(claims.items(), key=lambda claim: len(claim[1]), reverse=True):
         free = [claim for _, claim in sorted(members.items()) if id(claim.place) not in taken]
-        if len(free) > 1 or (free and free[0].place.string is not None):
-            groups.append(Group(tuple(claim.place for claim in free), free[0].step.holder, free[0].step.depth))
+        if not free:
+            continue
+        first, answer = free[0], sequences[number][-1][0]
+        unread = () if (holder, answer) in read else _unread_answer(source, first.step.holder, answer)
+        if len(free) > 1 or first.place.string is not None:
+            groups.append(Group(tuple(claim.place for claim in free), first.step.holder, first.step.depth, unread=unread))
             taken.update(id(claim.place) for claim in free)
-    groups += [Group((place,)) for place in places if id(place) not in taken]
+        else:
+            unanswered[id(first.place)] = unread
+    groups += [Group((place,), unread=unanswered.get(id(place), ())) for place in places if id(place) not in taken]
     return sorted(groups, key=lambda group: group.span.start)
+
+
+def _unread_answer(source: Source, holder: Frame, key: str) -> tuple[Unread, ...]:
+    """Return the member that should hold the answer to a list of messages, if it holds something that is no message."""
+    value = _value(source, holder).get(key) if holder.end - holder.start < LONGEST else None
+    return (Unread("list", key, 1),) if isinstance(value, dict | list | str) and value else ()
 
 
 def with_choices(groups: Sequence[Group]) -> list[Group]:

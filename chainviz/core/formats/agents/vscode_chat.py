@@ -63,7 +63,9 @@ class CopilotChat(ReadOnlyUnits):
         rounds = objects_of(metadata, "toolCallRounds")
         results = inner(metadata, "toolCallResults")
         answered = [said for each in rounds for said in _round(each, results)]
-        return [*asked, *(answered or _answer(value))]
+        called = {string_of(call, "id") for each in rounds for call in objects_of(each, "toolCalls")}
+        left = [ToolResult(id, "", _copilot_content(each)) for id, each in results.items() if rounds and id not in called]
+        return [*asked, *(answered or _answer(value)), *([("tool", left)] if left else [])]
 
 
 def _round(value: dict[str, Any], returned: dict[str, Any]) -> list[Turn]:
