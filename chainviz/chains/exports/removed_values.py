@@ -16,7 +16,7 @@ from chainviz.core.formats import get_format
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.redact import REDACT
 from chainviz.core.operations.redact.rewriting import DEFAULT
-from chainviz.core.operations.redact.surrounding_copies import Copies, removed_texts, texts_in
+from chainviz.core.operations.surrounding_copies import Copies, removed_texts, texts_in
 from chainviz.core.secrets import Values
 from chainviz.core.secrets.part_texts import fields, texts_of
 from chainviz.core.secrets.scan import is_outside, place_number

@@ -1,7 +1,7 @@
 """Redact: take out what has served its purpose, so that a context gets smaller (seed 4). A version before still has everything.
 
 In reading order: `options`, `candidates` (parts that could go), `decision_matrix`, `policy` and `policies`, `decide`, `decision_table`,
-`rewriting`, `surrounding_copies`, `operation` (the entry point).
+`rewriting`, `operation` (the entry point).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from chainviz.core.operations.redact.decision_table import DecisionTable, Row, a
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.policy import Candidate, Kind
 from chainviz.core.operations.redact.rewriting import DEFAULT, rewritten_message
-from chainviz.core.operations.redact.surrounding_copies import Copies, removed_texts, without_copies
+from chainviz.core.operations.surrounding_copies import Copies, removed_texts, without_copies
 from chainviz.core.progress import Progress, counted
 
 NOUNS: dict[Kind, str] = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import chainviz
 from chainviz.core.chain.messages import Image, Message, Reasoning, Text, ToolCall
-from chainviz.core.operations.redact.surrounding_copies import LONG, SPARSE, STRIDE, Copies, removed_texts
+from chainviz.core.operations.surrounding_copies import LONG, SPARSE, STRIDE, Copies, removed_texts
 
 GONE = "the patient is called Ada Lovelace\nand lives in \"London\"\n" * 4
 
