@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from chainviz.chains.access import version_of
 from chainviz.chains.fsck import fsck_library
 from chainviz.chains.library.columns import COLUMNS, FIRST_SHOWN
 from chainviz.chains.models import Chain, ColumnChoice
 from chainviz.chains.usage import FACTS, price_edition
-from chainviz.chains.versions.heads import start_if_needed
+from chainviz.chains.versions.heads import HEAD, copy_head, start_if_needed
 from chainviz.jobs.worker import run_waiting_jobs
 from tests.chains.making import make_chain
 
@@ -111,6 +113,12 @@ def test_other_list_prices_are_used_at_the_next_start(run: Chain, settings: Any,
     run.refresh_from_db()
     assert (run.cost, run.prices) == (1_000_000, price_edition())
     assert start_if_needed() is None
+
+
+def test_all_that_is_copied_from_a_version_is_saved(run: Chain) -> None:
+    written: Any = SimpleNamespace()
+    copy_head(written, version_of(run, run.version))
+    assert set(vars(written)) == set(HEAD), "name each fact in FACTS, chains/usage.py; other fields in HEAD, chains/versions/heads.py"
 
 
 @pytest.mark.parametrize("name", FACTS)

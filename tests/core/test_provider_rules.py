@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import pkgutil
 import re
 from collections.abc import Iterator, Sequence
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 from chainviz.core import providers
+from chainviz.core.chain import problems
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import SEVERITIES, Problem
 from chainviz.core.chain.tree import parse
@@ -23,6 +26,7 @@ from chainviz.core.formats import vendors
 from chainviz.core.formats.vendors import PROVIDERS, WORDINGS
 from chainviz.core.load import LoadedChain, load_file
 from chainviz.core.operations.repair.fixes import CHOICES
+from chainviz.core.providers import contract, findings
 from chainviz.core.providers.check import check_all
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
 from chainviz.core.providers.rules import WITHOUT_FIX, Rule, reason_without_fix
@@ -82,6 +86,13 @@ def test_a_rule_has_all_its_fields(rule: Rule) -> None:
 def test_every_rule_belongs_to_a_provider() -> None:
     listed = {rule for provider in PROVIDERS for rule in provider.all_rules}
     assert [rule for rule in RULES.values() if rule not in listed] == []
+
+
+def test_every_finding_that_a_rule_is_about_exists() -> None:
+    trees = [ast.parse(inspect.getsource(module)) for module in (problems, findings, contract)]
+    names = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    unknown = {(provider.name, name) for provider in PROVIDERS for name in provider.rules if name not in names}
+    assert not unknown, "nothing finds this: take a name from core/chain/problems.py or core/providers/findings.py"
 
 
 def test_a_provider_lists_every_rule_that_it_applies() -> None:

@@ -1,17 +1,22 @@
-"""The edition of the rules rises with the rules, so that stored chains are judged again."""
+"""The edition of the rules rises with the rules, with the form of an outline and with the facts in the library, so that stored chains are
+judged again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
 
+from chainviz.chains.usage import FACTS
 from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.rules import Rule
 from chainviz.store.outline.edition import DIGESTS, RULES_EDITION
+from chainviz.store.outline.measures import Measure
+from chainviz.store.outline.rows import Row
 
 
 def values() -> Iterator[object]:
-    """What a provider refuses and in which words, without where and when that was read."""
+    """What a provider refuses and in which words, without where and when that was read; and what is stored of each chain."""
+    yield Row._fields, Measure._fields, FACTS
     for provider in PROVIDERS:
         yield provider.name, sorted(provider.formats), sorted(provider.sessions), sorted(provider.kinds), provider.call_ids
         yield [(name, choice.id if isinstance(choice, Rule) else "chosen") for name, choice in provider.rules.items()]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.contrib.staticfiles.finders import find
 
+from chainviz.core.operations import OPERATIONS
 from tests import ROOT
 
 
@@ -20,6 +21,13 @@ def test_every_named_icon_exists() -> None:
     named = named_in((ROOT / "templates").rglob("*.html"), r"""{% icon ["'](\w+)["']""")
     assert named
     assert {(file, name) for file, name in named if name not in drawn} == set()
+
+
+def test_every_operation_has_an_icon_and_a_colour() -> None:
+    drawn = re.findall(r'<symbol id="([\w-]+)"', (ROOT / "static/icons/icons.svg").read_text())
+    styled = re.findall(r'\[data-state="(\w+)"\]', (ROOT / "static/css/tokens.css").read_text())
+    badges = {operation.name: operation.badge for operation in OPERATIONS}
+    assert {name for name, badge in badges.items() if badge.icon not in drawn or badge.state not in styled} == set()
 
 
 def test_every_named_static_file_exists() -> None:
