@@ -12,33 +12,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from chainviz.core.chain.messages import Text
 from tests import ROOT
 
-FORMAT = '''
-import json
-from dataclasses import replace
-from chainviz.core.chain.messages import AI, HUMAN, NEW, Fragment, Message, Text
-from chainviz.core.formats.contract import Format
-
-class Dummy(Format):
-    name, label, blocks_at, hints = "dummy", "Dummy", (), ("said",)
-    def is_message(self, value): return isinstance(value, dict) and "said" in value
-    def confidence(self, sample): return float(all(map(self.is_message, sample.values)))
-    def read(self, units):
-        for unit in units:
-            yield self.message("", (unit.fragment(),))
-    def message(self, role, source):
-        value = json.loads(source[0].text)
-        return Message(AI if value["by"] == "bot" else HUMAN, (Text(value["said"], origin=0),), source=source)
-    def write(self, message, style):
-        text = "".join(part.text for part in message.parts if isinstance(part, Text))
-        said = json.dumps({"by": "bot" if message.role == AI else "me", "said": text})
-        return (replace(message.source[0], text=said, start=-1) if message.source else Fragment(NEW, "", said),)
-    def losses(self, message): return ()
-'''
+HELP = (ROOT / "chainviz/help/extending.md").read_text()
+READ_ONLY, FORMAT, OPERATION = re.findall(r'^```python\n(""".*?)^```', HELP, re.MULTILINE | re.DOTALL)
+"""The complete examples of the help."""
 PROVIDER = '''
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.rules import ALL_MODELS, Rule
@@ -47,23 +30,6 @@ NEVER = Rule(
     models=ALL_MODELS, since="2026-01", checked="2026-11-27",
 )
 PROVIDER = Provider("dummy", "Dummy API", "Dummy", {"pending-call": NEVER, "terminal-call": NEVER}, lambda call, before: None)
-'''
-OPERATION = '''
-from dataclasses import replace
-from pydantic import Field
-from chainviz.core.chain.chain import Splice
-from chainviz.core.chain.messages import Text
-from chainviz.core.operations.contract import Badge, Decision, Options, Outcome
-
-class DummyOptions(Options):
-    word: str = Field("hm", title="Word", description="What the first message becomes.")
-
-class Dummy:
-    name, label, doing, nothing, Options = "dummy", "Dummy", "Doing", "Nothing.", DummyOptions
-    badge = Badge("Dummied", "convert", "changed")
-    def run(self, chain, options, context):
-        new = replace(chain[0], parts=(Text(options.word, origin=0),))
-        return Outcome((Splice(0, 1, (new,)),), (Decision("s1.h.m0", "say", options.word),))
 '''
 POLICY = '''
 from chainviz.core.operations.redact.policy import Policy, Verdict
@@ -85,13 +51,14 @@ class Dummy(MessageLimit):
 '''
 # what the table calls it: the file's text and the entry in the registry
 KINDS = {
-    "a format": (FORMAT, "Dummy", "Dummy()"),
+    "a format": (FORMAT, "Heron", "Heron()"),
     "a provider": (PROVIDER, "PROVIDER", "PROVIDER"),
-    "an operation": (OPERATION, "Dummy", "Dummy()"),
+    "an operation": (OPERATION, "Shout", "Shout()"),
     "a redaction policy": (POLICY, "Dummy", "Dummy()"),
     "a writer of summaries": (WRITER, "Dummy", "Dummy()"),
     "a compactor, trigger or strategy": (COMPACTOR, "Dummy", "Dummy"),
 }
+TEXTS = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 RESULT = {"role": "tool", "tool_call_id": "c1", "content": "a long view of the bay " * 900}
 CHAIN = [
@@ -102,8 +69,7 @@ CHAIN = [
 
 def table() -> Iterator[tuple[str, str, str, str]]:
     """Kind, file, name of the registry and file of the registry, as the help says."""
-    section = (ROOT / "chainviz/help/extending.md").read_text()
-    yield from re.findall(r"^\| (\w[^|]*?) \| `([^`]+)`[^|]*\| in `(\w+)`, `([^`]+)` \|$", section, re.MULTILINE)
+    yield from re.findall(r"^\| (\w[^|]*?) \| `([^`]+)`[^|]*\| in `(\w+)`, `([^`]+)` \|$", HELP, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +90,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         imported = f"from __future__ import annotations\nfrom {module} import {name} as {alias}\n"
         (folder / where).write_text(new.replace("from __future__ import annotations\n", imported, 1))
     (folder / "run.json").write_text(json.dumps(CHAIN))
+    (folder / "texts.json").write_text(json.dumps([{"role": "user", "content": TEXTS}]))
     (folder / "open.json").write_text(json.dumps(CHAIN[:2]))
     return folder
 
@@ -138,9 +105,16 @@ def test_the_table_names_every_kind() -> None:
 
 
 def test_a_new_format_is_detected_written_and_read(copy: Path) -> None:
-    assert run(copy, "convert", "run.json", "--to", "dummy", "--out", "said.json")[0] == 0
+    assert run(copy, "convert", "run.json", "--to", "heron", "--out", "said.json")[0] == 0
     code, told = run(copy, "show", "said.json")
-    assert (code, "said.json: dummy, " in told) == (0, True), told
+    assert (code, "said.json: heron, 6 messages" in told) == (0, True), told
+    code, told = run(copy, "apply", "edit", "said.json", "--set", "path=s1.p2", "--set", "action=delete", "--out", "-")
+    assert code == 0 and json.loads(told)["turns"][1]["calls"] == [{"id": "c1", "tool": "look", "args": {}}], told
+
+
+def test_texts_are_joined_if_a_format_has_no_list_for_them(copy: Path) -> None:
+    code, told = run(copy, "convert", "texts.json", "--to", "heron", "--out", "-")
+    assert code == 0 and json.loads(told.partition("\nwarning")[0])["turns"][0]["say"] == "one\ntwo", told
 
 
 def test_a_new_provider_judges(copy: Path) -> None:
@@ -149,9 +123,9 @@ def test_a_new_provider_judges(copy: Path) -> None:
 
 
 def test_a_new_operation_has_its_help_and_runs(copy: Path) -> None:
-    assert "What the first message becomes." in run(copy, "apply", "dummy", "--help")[1]
-    code, told = run(copy, "apply", "dummy", "run.json", "--set", "word=So", "--out", "-")
-    assert code == 0 and json.loads(told)[0] == {"role": "user", "content": "So"}, told
+    assert "Longer texts are kept, in characters." in run(copy, "apply", "shout", "--help")[1]
+    code, told = run(copy, "apply", "shout", "run.json", "--set", "longest=4", "--out", "-")
+    assert code == 0 and [json.loads(told)[place]["content"] for place in (3, 5)] == ["Seen.", "BYE."], told
 
 
 @pytest.mark.parametrize(
@@ -168,9 +142,7 @@ def test_a_new_policy_writer_or_compactor_is_chosen_by_its_name(copy: Path, word
     assert code == 0 and said in told, told
 
 
-def test_whole_examples_of_the_help_run() -> None:
-    page = (ROOT / "chainviz/help/extending.md").read_text()
-    examples = re.findall(r'^```python\n(""".*?)^```', page, re.MULTILINE | re.DOTALL)
-    assert len(examples) == 2, "a format and an operation"
-    for example in examples:
-        exec(compile(example, "extending.md", "exec"), {"__name__": "example"})
+def test_the_read_only_format_of_the_help_reads() -> None:
+    example: dict[str, Any] = {"__name__": "example"}
+    exec(compile(READ_ONLY, "extending.md", "exec"), example)
+    assert example["Otter"]().messages_in({"otter": 1, "by": "me", "text": "Look"}) == [("user", [Text("Look")])]

@@ -229,7 +229,8 @@ def _list(raw: str, items: Sequence[int | list[str]], held: set[int]) -> str:
 
 
 def _member(text: str, at: Pointer, items: Sequence[int | Part], writer: Writer) -> str:
-    """A string, or nothing, where others have a list: it stays one for a single text and becomes a list for more."""
+    """A string, or nothing, where others have a list: it stays one for a single text and becomes a list for more. If the
+    format has no elements for them, their texts are joined."""
     raw = json_edit.raw_at(text, at)
     if not items:
         return set_at(text, at, '""') if at == writer.home(Text(""), text) else without(text, at)
@@ -240,8 +241,8 @@ def _member(text: str, at: Pointer, items: Sequence[int | Part], writer: Writer)
     if len(thoughts) == len(items):
         return set_at(text, at, writer.speller.quote("\n\n".join(thoughts)))
     before = json_edit.parse(raw) if raw else None
-    made: list[str] = []
-    for item in items:
-        part = Text(before if isinstance(before, str) else "") if isinstance(item, int) else item
-        made += writer.elements(part, text)
+    parts = [Text(before if isinstance(before, str) else "") if isinstance(item, int) else item for item in items]
+    made = [element for part in parts for element in writer.elements(part, text)]
+    if not made:
+        return set_at(text, at, writer.speller.quote("\n".join(part.text for part in parts if isinstance(part, Text))))
     return set_at(text, at, writer.speller.list(made))
