@@ -33,11 +33,7 @@ from tests.examples import examples
 
 WORDS = st.text(max_size=12) | st.sampled_from(["", "\ud83d", "\0", 'a"b\\c', "né\n", "\u2028"])
 OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3).map(json.dumps)
-BLOCKS = (
-    "anthropic", "amp", "agentscope", "agentscope_session", "mastra",
-    "claude_code", "goaitools_state_anthropic", "gemini", "bedrock_converse", "langchain", "vercel_ui", "vercel_model",
-    "inspect", "pi_session", "atif", "langsmith", "qwen_code", "gemini_cli",
-)  # fmt: skip
+VALID, INVALID = (Message(AI, (ToolCall("call1aZ29", "look", arguments),)) for arguments in ("{}", "{x"))
 COPIES = ("toolUseResult", "toolInvocations", "additional_kwargs", "resultDisplay")
 """Members that repeat what stands elsewhere, and follow it."""
 CHAT = ("openai_chat", "kimi_cli", "goaitools_state", "mistral", "cohere")
@@ -63,6 +59,12 @@ def has_shown_id(part: Part) -> bool:
     return isinstance(part, ToolCall | ToolResult) and id.partition("#")[0] == part.name
 
 
+def wants_objects(form: str) -> bool:
+    """Return True if arguments that are not valid JSON do not stay as they are."""
+    losses = get_format(form).losses
+    return form in ("langchain", "langsmith") or losses(INVALID) != losses(VALID)
+
+
 def leaf_edits(part: Part, form: str) -> list[st.SearchStrategy[Part]]:
     """Changes of one leaf each."""
     if isinstance(part, Text):
@@ -73,7 +75,7 @@ def leaf_edits(part: Part, form: str) -> list[st.SearchStrategy[Part]]:
     if isinstance(part, Thinking) and not part.redacted:
         return [WORDS.map(lambda word: replace(part, content=f"x{word}"))]
     if isinstance(part, ToolCall) and part.has_function:
-        arguments = OBJECTS if form in BLOCKS else WORDS
+        arguments = OBJECTS if wants_objects(form) else WORDS
         edits = [arguments.map(lambda word: replace(part, arguments=word)), WORDS.map(lambda w: replace(part, name=w))]
         return edits if has_shown_id(part) or form in WITHOUT_IDS else [*edits, WORDS.map(lambda word: replace(part, id=f"i{word}"))]
     if isinstance(part, ToolResult):
