@@ -42,6 +42,7 @@ urlpatterns = [
     path("filters/counts/", saved_filters.filter_counts, name="filter_counts"),
     path("filters/<int:filter_id>/", saved_filters.saved_filter, name="saved_filter"),
     path("samples/", library.samples, name="samples"),
+    path("tour/", library.tour, name="tour"),
     path("upload/", upload.upload, name="upload"),
     path("upload/tray/", upload.tray, name="tray"),
     path("upload/retry/", upload.retry_failed, name="retry_failed"),

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from chainviz.web.http import url_or_nothing
+from chainviz.web.tour import tour_step
 
 PALETTES = {
     "drafts:explore_chain_palette": ("chain_id", "draft_id"),
@@ -23,6 +24,7 @@ def site(request: HttpRequest) -> dict[str, object]:
         "oidc_name": settings.CHAINVIZ.oidc_name if settings.CHAINVIZ.has_oidc else "",
         "may": member.permissions if member is not None else frozenset(),
         "palette_url": palette_url(request),
+        "tour": tour_step(request) if member is not None else None,
     }
 
 

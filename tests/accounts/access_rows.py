@@ -86,6 +86,7 @@ ROWS: dict[str, str] = {
     "chains:secrets": "viewer editor",
     "chains:parse": "viewer",
     "chains:samples": "editor",
+    "chains:tour": "editor",
     "chains:welcome": "owner",
     "chains:overview": "viewer",
     **{f"chains:{name}": "editor" for name in ["upload", "arrival", "original", "forget", "keep", "pick"]},

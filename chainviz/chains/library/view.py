@@ -34,7 +34,8 @@ from chainviz.chains.uploads.imports import RAW_TEXT
 from chainviz.chains.uploads.tray import tray_of
 from chainviz.chains.welcome import is_first_page
 from chainviz.core.formats import FORMATS, format_label
-from chainviz.web.http import page_or_fragment, see_other, small_number, wants_fragment
+from chainviz.web.http import own_page, page_or_fragment, see_other, small_number, wants_fragment
+from chainviz.web.tour import leave_tour, start_tour
 
 ROWS_COOKIE = "library_rows"
 """The cookie for wide row spacing, written by library.js."""
@@ -61,6 +62,19 @@ def library(request: HttpRequest) -> HttpResponse:
 def samples(request: HttpRequest) -> HttpResponse:
     load_samples(member_of(request))
     return see_other("chains:library")
+
+
+@requires("upload")
+@require_POST
+def tour(request: HttpRequest) -> HttpResponse:
+    """`act`: start the tour with the broken sample or with a file of one's own, or leave it and stay on the `page`."""
+    act = request.POST.get("act", "")
+    if act == "leave":
+        return leave_tour(see_other(own_page(request, request.POST.get("page", ""), "/")))
+    if act == "own":
+        return start_tour(see_other("chains:welcome"))
+    broken = load_samples(member_of(request))[0]
+    return start_tour(see_other("chains:chain", broken.pk), broken.pk)
 
 
 @requires("read")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from chainviz.accounts.models import Membership, local_member
+from chainviz.chains.models import Chain
 from chainviz.chains.samples import chart_review, coding_run
 from chainviz.chains.services import rename
 from chainviz.chains.uploads.imports import import_offer, known_chain
@@ -33,9 +34,11 @@ SAMPLES = (
 )
 
 
-def load_samples(member: Membership | None = None) -> None:
-    """Puts the samples into a team's library, or back into it; those that are there stay as they are."""
+def load_samples(member: Membership | None = None) -> list[Chain]:
+    """Put the samples into a team's library, or back into it, and return them in the order of SAMPLES. Those that are
+    there stay as they are."""
     team_member = member or local_member()
+    chains = []
     for sample in SAMPLES:
         with open_source(sample.build()) as source:
             for offer in offers_of(source):
@@ -46,3 +49,5 @@ def load_samples(member: Membership | None = None) -> None:
                 if chain.is_in_bin:
                     chain.trashed_at = None
                     chain.save(update_fields=["trashed_at"])
+                chains.append(chain)
+    return chains
