@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -37,7 +38,7 @@ PAGES: tuple[tuple[str, str, str, Permission], ...] = (
     ("All chains", "chains:library", "section", "read"),
     ("Sessions on this machine", "chains:folders", "folder", "files"),
     ("Secrets in all chains", "chains:secrets", "shield", "read"),
-    ("Parse a text", "chains:parse", "braces", "read"),
+    ("Parse a text", "chains:parse", "paste", "read"),
     ("Recipes", "recipes:home", "recipe", "read"),
     ("Share links", "chains:shares", "share", "share"),
     ("Bin", "chains:bin", "trash", "bin"),
@@ -94,7 +95,8 @@ def _groups(member: Membership, subject: Subject | None, text: str) -> Iterator[
     if subject is not None:
         yield "places", "In this chain", tuple(_places(subject, text))
         yield "actions", "With this chain", tuple(_actions(subject, text))
-    pages = (Option(label, icon, url_or_nothing(name)) for label, name, icon, may in PAGES if may in member.permissions)
+    may = member.permissions if settings.CHAINVIZ.mode == "team" else member.permissions - {"share"}
+    pages = (Option(label, icon, url_or_nothing(name)) for label, name, icon, needed in PAGES if needed in may)
     yield "pages", "Pages", tuple(page for page in pages if page.url and _fits(text, page.label))
     yield "chains", "Chains", tuple(_chains(member, subject, text))
 
