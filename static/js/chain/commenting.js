@@ -42,5 +42,6 @@ document.addEventListener("click", (event) => {
 document.addEventListener("click", (event) => {
   if (!event.target.closest("[data-review-link]") || !isPlain(event) || !review.panel) return;
   event.preventDefault();
+  event.target.closest("[popover]")?.hidePopover();
   review.open();
 });
