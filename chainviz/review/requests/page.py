@@ -217,7 +217,7 @@ class ReviewPage:
     standing: Standing
     reviewers: list[ReviewerRow]
     to_ask: list[Membership]
-    """Members who may give verdicts and were not asked about the newest version."""
+    """Members who may give verdicts and were not asked about the newest version; who saved it, and cannot approve it, is the last."""
     verdicts: list[VerdictRow]
     threads: list[tuple[int, str, str]]
     """Open ones: number, who began it, its title."""
@@ -270,11 +270,12 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
     mine = Verdict.objects.filter(chain=chain, person=person).order_by("-version").first()
     reviewers = reviewers_of(standing)
     done = {row.person for row in reviewers if row.is_asked and not row.is_stale}
+    saver = saver_of(chain, chain.version)
     return ReviewPage(
         subject=subject,
         standing=standing,
         reviewers=reviewers,
-        to_ask=[each for each in may_judge(chain) if each.user_id not in done],
+        to_ask=sorted((each for each in may_judge(chain) if each.user_id not in done), key=lambda each: each.user_id == saver),
         verdicts=_verdicts(standing),
         threads=_open_threads(chain),
         sections=sections_page(subject.stored, first, marks, viewed),
@@ -282,7 +283,7 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
         total=len(marks),
         first=first,
         my_version=mine.version if mine else None,
-        saver=saver_of(chain, chain.version),
+        saver=saver,
         saved_it=saved_by(chain, subject.version or 0, person),
         sign_offs=list(SignOff.objects.sign_offs().filter(team=chain.team, chain_key=chain.pk).order_by("-number")),
         activity=activity_of(chain, ACTIVITIES),
