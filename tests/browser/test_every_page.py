@@ -113,6 +113,7 @@ def addresses(chain: Chain) -> tuple[str, ...]:
         f"{home}state/?v=1", f"{home}state/?v=1&from=0", f"{home}do/compact/?v=1", f"{home}do/compact/simulate/?v=1",
         f"{home}do/redact/?v=1", f"{home}do/mask/?v=1", f"{home}do/summarize/?v=1",
         f"/compare/{chain.pk}/{chain.pk}.1/", f"{home}fix/?provider=anthropic",
+        f"/compare/?run={chain.pk}&run={chain.pk}.1&run={chain.pk}.2",
         f"{home}d/{draft.pk}/", f"{home}d/{draft.pk}/explore/at/s1.p1", f"{home}d/{draft.pk}/conflict",
         f"{home}v/1/certify/", *keep_things(chain),
     )  # fmt: skip

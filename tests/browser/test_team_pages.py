@@ -19,6 +19,7 @@ from chainviz.review.models import Presence, Thread
 from chainviz.review.requests.services import ask, give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin
+from chainviz.webhooks.models import Delivery, Webhook
 from tests.accounts.people import PASSWORD, make_member
 from tests.browser.test_page import PHONE, WIDE, axe_violations
 from tests.chains.making import STORY, make_chain
@@ -63,9 +64,13 @@ def test_a_person_signs_in_and_every_page_is_accessible(
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("heading", name="Members").wait_for()
+    hook = Webhook.objects.create(team=owner.team, url="https://hooks.example.org/in", events="version.saved")
+    Delivery.objects.create(webhook=hook, message_id="m1", event="version.saved", body="{}", created_at=timezone.now(), outcome="404")
     for where in ("/team/", "/team/audit/?check=1", "/account/", "/", "/team/rules/", "/inbox/", "/sign-offs/1/"):
         look(where)
-    for where in ("review/", "labels/?v=1&path=s1.p1", "activity/", ""):
+    for where in ("/team/webhooks/", f"/team/webhooks/{hook.pk}/", "/team/shares/"):
+        look(where)
+    for where in ("review/", "labels/?v=1&path=s1.p1", "activity/", "share/", ""):
         look(reviewed + where)
     page.locator(".presence .avatar").wait_for()
     page.get_by_role("button", name="Account: Lin").click()

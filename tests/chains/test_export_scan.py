@@ -32,7 +32,7 @@ def chain(client: Client, settings: Any, tmp_path: Any) -> Chain:
 
 def test_what_stands_only_around_the_messages_is_told_too(client: Client, chain: Chain) -> None:
     page = client.get(f"/c/{chain.pk}/v/1/export").content.decode()
-    assert "2 findings of 2 values in it" in page
+    assert "2 possible secrets in it" in page
 
 
 def test_what_was_masked_is_still_in_the_upload_and_told(client: Client, chain: Chain) -> None:
@@ -40,7 +40,7 @@ def test_what_was_masked_is_still_in_the_upload_and_told(client: Client, chain: 
     client.post(f"{draft['Location']}save", {"note": ""})
     page = client.get(f"/c/{chain.pk}/v/2/export").content.decode()
     assert "No secrets were found" in page
-    assert "2 findings of 2 values in the file as it was uploaded" in page
+    assert "2 possible secrets in the file as it was uploaded" in page
 
 
 def test_every_link_leads_to_the_page_that_tells(client: Client, chain: Chain) -> None:
@@ -49,7 +49,7 @@ def test_every_link_leads_to_the_page_that_tells(client: Client, chain: Chain) -
         assert "scope=" not in page, address
         assert "as=file" not in page, address
     source = client.get(f"/c/{chain.pk}/v/1/raw/s1.h.m0").content.decode()
-    assert "1 finding of 1 value in it" in source
+    assert "1 possible secret in it" in source
     assert "as=file" in source
 
 
@@ -72,7 +72,7 @@ def test_a_long_chain_is_looked_through_by_a_job_first(client: Client, chain: Ch
         run_job(job.pk)
     assert client.get(address, headers={"HX-Request": "true"})["HX-Redirect"] == address
     page = client.get(address).content.decode()
-    assert "2 findings of 2 values in it" in page
+    assert "2 possible secrets in it" in page
     assert "without the scan" not in page
     stored = json.dumps([[job.args, job.result, job.message] for job in Job.objects.all()])
     assert MAIL not in stored

@@ -61,6 +61,6 @@ def test_pages_tell_what_the_files_that_they_offer_hold(room: Room) -> None:
     assert "in title and" not in page("labels/") + page("threads/")
     begin(room.chain, room.ivo.user, NewThread(1, Thread.Kind.CHAIN), f"The key is {KEY}")
     set_label(room.chain, LabelChoice(1, "", "tag", KEY), by=room.ivo.user)
-    assert "1 finding of 1 value in title and labels" in page("labels/")
-    assert "1 finding of 1 value in title and comments" in page("threads/?show=resolved"), "whichever are listed"
+    assert "1 possible secret in title and labels" in page("labels/")
+    assert "1 possible secret in title and comments" in page("threads/?show=resolved"), "whichever are listed"
     assert f'href="/c/{room.chain.pk}/purge/' in page("labels/")

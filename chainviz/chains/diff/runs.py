@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -231,13 +231,22 @@ def compare_chosen(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return see_other(f"{reverse('chains:compare_chosen')}?{urlencode([('run', each) for each in chosen])}")
     shown = chosen[:MOST_RUNS]
-    page = {"rows": run_rows(request, shown), "columns": COLUMNS, "count": len(chosen), "left": len(chosen) - len(shown)}
+    columns, rows = run_table(request, shown)
+    page = {"rows": rows, "columns": columns, "count": len(chosen), "left": len(chosen) - len(shown)}
     return render(request, "chains/diff/many.html", {"page": page})
 
 
 MOST_RUNS = 12
-COLUMNS = ("Problems", "Tool errors", "Tokens in", "Tokens out", "Cost", "Duration")
-"""Facts of each run in the table of several."""
+COLUMNS: dict[str, Callable[[RunFacts], bool]] = {
+    "Problems": lambda facts: True,
+    "Tool errors": lambda facts: True,
+    "Tokens in": lambda facts: facts.usage is not None,
+    "Tokens out": lambda facts: facts.usage is not None,
+    "Cost": lambda facts: facts.cost is not None,
+    "Duration": lambda facts: bool(facts.seconds),
+}
+"""Facts of each run in the table of several, and whether a run records it. What no run records has no column."""
+NOT_RECORDED = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +255,7 @@ class RunRow:
 
     side: Side
     facts: tuple[str, ...]
-    """In the order of COLUMNS."""
+    """In the order of the columns."""
     compare_url: str
     """The comparison with the first; empty for the first itself."""
     first: str
@@ -254,17 +263,20 @@ class RunRow:
     is_equal: bool
 
 
-def run_rows(request: HttpRequest, references: Sequence[str]) -> list[RunRow]:
+def run_table(request: HttpRequest, references: Sequence[str]) -> tuple[list[str], list[RunRow]]:
+    """Return the names of the columns of facts, and a row for each run."""
     subjects = [subject_named(request, each) for each in references]
     sides = [_side(str(n), *each) for n, each in enumerate(zip(subjects, notes_of(subjects), strict=True), 1)]
+    columns = [name for name, is_recorded in COLUMNS.items() if any(is_recorded(side.facts) for side in sides)]
     rows = []
     for reference, side in zip(references, sides, strict=True):
         words = {row.name: row.other for row in fact_rows(sides[0].facts, side.facts)}
         is_first = side is sides[0]
         url = "" if is_first else reverse("chains:compare_two", args=[references[0], reference])
         first, is_equal = ("", False) if is_first else _first_difference(subjects[0], side.subject)
-        rows.append(RunRow(side, tuple(words[name] for name in COLUMNS), url, first, is_equal))
-    return rows
+        facts = tuple(words[name] if COLUMNS[name](side.facts) else NOT_RECORDED for name in columns)
+        rows.append(RunRow(side, facts, url, first, is_equal))
+    return columns, rows
 
 
 def _first_difference(one: Subject, other: Subject) -> tuple[str, bool]:

@@ -137,12 +137,17 @@ def _of(by_rule: Mapping[str, int], values: int, href: str) -> SecretNotice:
             "meaning. Signatures of reasoning are not searched."
         )
         return SecretNotice("ok", "ok", "No secrets were found", text)
-    title = f"{count_text(sum(by_rule.values()), 'finding')} of {count_text(values, 'value')} in it"
+    title = f"{_count(values, sum(by_rule.values()))} in it"
     return SecretNotice("problem", "problem", title, f"{_rules_text(by_rule)}.", href, "Review and mask")
 
 
+def _count(values: int, places: int) -> str:
+    """Such as `1 possible secret` or `2 possible secrets in 5 places`."""
+    return count_text(values, "possible secret") + (f" in {count_text(places, 'place')}" if places > values else "")
+
+
 def _of_file(found: FileFindings, href: str) -> SecretNotice:
-    title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in the file as it was uploaded"
+    title = f"{_count(found.values, found.total)} in the file as it was uploaded"
     text = f"{_rules_text(found.by_rule)}. Downloading the upload includes them all. A purge removes values everywhere."
     return SecretNotice("changed", "info", title, text, href, "Purge values", "Secrets in the file")
 
@@ -165,7 +170,7 @@ def before_written(what: str, texts: Iterable[str], subject: Subject) -> SecretN
     found = findings_in_texts(known)
     if not found.by_rule:
         return None
-    title = f"{count_text(found.total, 'finding')} of {count_text(found.values, 'value')} in title and {what}"
+    title = f"{_count(found.values, found.total)} in title and {what}"
     text = f"{_rules_text(found.by_rule)}. The files include them. A purge removes values everywhere."
     return SecretNotice("problem", "problem", title, text, purge_address(subject), "Purge values")
 

@@ -91,6 +91,6 @@ def test_the_page_for_exports_says_what_a_scan_found(client: Client, chain: Chai
     assert "No secrets were found" in client.get(f"/c/{chain.pk}/v/1/export").content.decode()
     other = make_chain([human("Mail it"), ai("To ada.lovelace@analytical-engine.org?")], "other.json")
     page = client.get(f"/c/{other.pk}/v/1/export").content.decode()
-    assert "1 finding of 1 value" in page
+    assert "1 possible secret" in page
     assert f"/c/{other.pk}/do/mask/?v=1" in page
     assert "ada.lovelace" not in page

@@ -206,7 +206,7 @@ def test_secrets_are_shared_only_when_somebody_confirms_it(owner: Membership, ch
     client = client_of(owner)
     leaky = make_chain([human("Write to ada.lovelace@analytical-engine.org."), ai("Done.")])
     form = {"version": 1, "days": "7"}
-    assert "1 finding of 1 value in it" in client.get(f"/c/{leaky.pk}/share/").content.decode()
+    assert "1 possible secret in it" in client.get(f"/c/{leaky.pk}/share/").content.decode()
     refused = client.post(f"/c/{leaky.pk}/share/", form)
     assert (refused.status_code, "or tick that they are not secrets" in refused.content.decode()) == (422, True)
     assert not ShareLink.objects.exists()
