@@ -157,3 +157,21 @@ def test_a_chain_is_summarized_without_any_setting() -> None:
     planned = plan(chain, SummarizeOptions())
     asked = planned.request(planned.pieces[0])
     assert byte_size(Extractive().write(asked)) <= asked.target_bytes < planned.pieces[0].size
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- this.editorContainer = new Container(); // Container to hold editor or selector",
+        "    214\tthis.chatContainer.addChild(new Text(the_greeting_of_today, 1, 0));",
+        "+ new Text(chalk.dim(credentials removed from the file), 1, 0),",
+        "private handleExportCommand(text: string): void {",
+    ],
+)
+def test_a_line_of_code_is_no_finding(line: str) -> None:
+    assert list(sentences(line)) == []
+
+
+def test_a_sentence_that_names_code_is_one() -> None:
+    said = "The importer calls station.load() once for every reading (see below)."
+    assert list(sentences(said)) == [said]

@@ -93,6 +93,8 @@ _MARKS = re.compile(r"^\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
 _NO_PROSE = re.compile(
     r"^\s*(?:[{}\[\]|#<]|[\"'][^\"']{0,80}[\"']\s*:|//|import |from \S+ import |def |class |return |[-=_*]{3,})"
 )
+_CODE = re.compile(r"^\s*(?:\d+\s+)?(?:new )?[\w.$]+(?:\(|\s+[:+]?=\s)|[;{(\[]\s*(?://.*)?$")
+"""A line that begins with a call or an assignment, or ends as no sentence does. It may be numbered, or a line of a diff."""
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -110,7 +112,7 @@ def sentences(text: str) -> Iterator[str]:
 
 def _is_prose(line: str) -> bool:
     head = line[:400]
-    if _NO_PROSE.match(head) or head.count("|") > 2 or is_log_line(head):
+    if _NO_PROSE.match(head) or _CODE.search(_MARKS.sub("", line)) or head.count("|") > 2 or is_log_line(head):
         return False
     letters = sum(map(str.isalpha, head)) + head.count(" ")
     return letters * 4 >= len(head.strip()) * 3 and any(map(str.isalpha, head))
