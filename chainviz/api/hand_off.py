@@ -18,6 +18,8 @@ from chainviz.core.formats.agents.hand_off import TARGETS, NewSession, Target
 from chainviz.core.providers.check import Verdict
 
 MOST_NAMED = 8
+ANY_PROVIDER = "openai-chat"
+"""The API whose rules a session must meet for an agent that talks to any."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class HandOff:
 
 
 def hand_off(chain: Chain, agent: str, *, folder: str | Path = ".", model: str = "") -> HandOff:
-    """Convert a chain to a session of an agent (a name of TARGETS, such as `codex`) that works in a project folder.
+    """Convert a chain to a session of an agent (a name of TARGETS, such as `codex`) that works in a project folder, and
+    fix what would keep it from resuming.
 
     `model`: for opencode, the provider and model to go on with. Raises OptionsError for an agent that cannot take over a session.
     """
@@ -73,10 +76,11 @@ def hand_off(chain: Chain, agent: str, *, folder: str | Path = ".", model: str =
     options = {} if is_own else {"provider": target.provider} if target.provider else {"drop_reasoning": True}
     result = replace(chain, messages=told).convert(target.format, **options)
     session = NewSession(str(uuid.uuid4()), str(place), datetime.now(UTC), model)
-    document = result.chain.to_bytes().decode("utf-8", "surrogatepass")
+    fixed = result.chain.run("repair", {"goal": target.provider or ANY_PROVIDER, "resumes": True})
+    document = fixed.chain.to_bytes().decode("utf-8", "surrogatepass")
     content = target.write(document, session).encode("utf-8", "surrogatepass")
-    warnings = (*result.warnings, *_unknown(chain, target))
-    return HandOff(target, session, content, warnings, result.verdicts)
+    warnings = (*result.warnings, *(row.reason for row in fixed.report), *fixed.warnings, *_unknown(chain, target))
+    return HandOff(target, session, content, warnings, replace(result, chain=fixed.chain).verdicts)
 
 
 def installed_path(target: Target, session: NewSession) -> Path:

@@ -13,7 +13,7 @@ from chainviz.api.shared_documents import in_turn
 from chainviz.core.chain.surroundings import Unread, refuse_unread
 from chainviz.core.documents.packed_files import compression_of, decompressed
 from chainviz.core.errors import DocumentError, Refused
-from chainviz.core.formats import get_format
+from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.execute import WARNING as SIGNED
 from chainviz.core.providers.contract import Provider
@@ -32,6 +32,7 @@ NUMBERED = {"codex_rollout": "ordinal"}
 UNIQUE = {"codex_rollout": "ordinal", "copilot_cli": "id", "kimi_code": "event"}
 """A member with a unique value for each record, by format. Equal records with an equal value were written twice."""
 SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
+HAND_OVER = "`chainviz convert SESSION --to codex --install` hands it to another agent, fixed."
 RESPELLED = "No text changes; these lines are written in the form that the API takes:"
 T = TypeVar("T")
 """The representation of a chain's difference, which the caller chooses."""
@@ -186,7 +187,10 @@ def _fixed(
     target: Target, show: Callable[[Chain, Result], T], chain: Chain
 ) -> tuple[Chain, FixedChain[T]]:
     goal = target.provider or get_provider(chain.provider)
-    result = chain.run("repair", repair_options(goal, target.only))
+    try:
+        result = chain.run("repair", repair_options(goal, target.only))
+    except Refused as refused:
+        raise Refused(f"{refused} {HAND_OVER}" if read_only(chain.format) else str(refused)) from None
     return result.chain, FixedChain(chain, goal, result, show(chain, result))
 
 

@@ -68,3 +68,11 @@ def test_a_session_that_was_handed_off_resumes(
         assert run.has_said(text), text
     sent = json.dumps(run.requests[-1])
     assert '"count"' in sent and "depot" in sent.replace("in the depot", ""), "the call is part of the history"
+
+
+def test_a_session_without_a_result_resumes(tmp_path: Path) -> None:
+    place = Workplace(GEMINI, tmp_path)
+    place.begin("Hello")
+    (chain,) = chainviz.load([message for message in CHAIN if message["role"] != "tool"])
+    run = place.run(*_gemini_cli(place, hand_off(chain, "gemini-cli", folder=place.folder / "project")), NEXT)
+    assert run.requests and not run.faults and run.has_said("Four crates."), (run.faults, run.output)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
+import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
 
 from chainviz.core.databases.contract import Database
 from chainviz.core.databases.goose import moment
+from chainviz.core.databases.message_rows import as_json
 from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, text_of
-from chainviz.core.errors import DocumentError
+from chainviz.core.errors import DocumentError, Refused
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -42,6 +45,12 @@ class JSONRows(Database):
     def document(self, look: Look, id: str) -> bytes | None:
         row = self.row(look, id)
         return None if row is None else encoded(decoded(row[self.content]))
+
+    def write(self, connection: sqlite3.Connection, id: str, old: bytes, new: bytes) -> None:
+        query = f'UPDATE "{self.table}" SET "{self.content}" = ? WHERE "{self.columns["id"]}" = ?'
+        connection.execute(query, (as_json(json.loads(new)), id))
+        if json.loads(self.document(Look(connection), id) or b"null") != json.loads(new):
+            raise Refused(f"The session {id} would not read back as it was fixed; nothing is changed.")
 
 
 class Zed(JSONRows):
@@ -91,6 +100,8 @@ class OpenWebUI(JSONRows):
 class Forge(JSONRows):
     agent, label = "forge", "Forge"
     formats = ("forge",)
+    writes = True
+    own_tables = (("conversations", "conversation_id"),)
     needs = {"conversations": ("conversation_id", "title", "context", "created_at")}
     table, content = "conversations", "context"
     columns = {"id": "conversation_id", "title": "title", "created": "created_at", "updated": "updated_at"}

@@ -26,7 +26,8 @@ from chainviz.core.formats.agents.crush_and_cursor import Crush, Cursor
 from chainviz.core.formats.agents.cursor_agent import CursorAgent
 from chainviz.core.formats.agents.cursor_stream import CursorStream
 from chainviz.core.formats.agents.deepseek_harness import DeepSeekHarness
-from chainviz.core.formats.agents.forge_and_devin import Devin, Forge
+from chainviz.core.formats.agents.devin import Devin
+from chainviz.core.formats.agents.forge import Forge
 from chainviz.core.formats.agents.gemini_cli.qwen_code import QwenCode
 from chainviz.core.formats.agents.gemini_cli.session import GeminiCLI
 from chainviz.core.formats.agents.goose import Goose

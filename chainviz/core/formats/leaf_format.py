@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import NEW, TOOL, Fragment, Message, Part, Role
+from chainviz.core.chain.messages import NEW, TOOL, Fragment, Message, Part, Role, Text
 from chainviz.core.dialects import leaf
 from chainviz.core.dialects.leaf import Host, Located, Writer
 from chainviz.core.dialects.values import Speller, matched
@@ -149,6 +149,16 @@ class LeafFormat(Format):
 
 def is_half(blocks: tuple[int, ...] | None) -> bool:
     return bool(blocks) and blocks[0] < 0  # type: ignore[index]
+
+
+def with_one_text(message: Message) -> Message:
+    """Return the message with its texts joined by a blank line in the place of the first: for units with room for one."""
+    texts = [part for part in message.parts if isinstance(part, Text)]
+    if len(texts) < 2:
+        return message
+    whole = Text("\n\n".join(part.text for part in texts))
+    others = [whole if part is texts[0] else part for part in message.parts if part is texts[0] or not isinstance(part, Text)]
+    return replace(message, parts=tuple(others))
 
 
 def near_value(style: Style) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import (
@@ -41,7 +40,7 @@ from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.formats.agents.session_threads import HEAD, Thread, lines_of, lists_of
 from chainviz.core.formats.blocks import value_at
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Style
-from chainviz.core.formats.leaf_format import LeafFormat, Run
+from chainviz.core.formats.leaf_format import LeafFormat, Run, with_one_text
 
 _ROLES: dict[str, Role] = {
     "user.message": HUMAN, "assistant.message": AI, "tool.execution_complete": TOOL, "system.message": SYSTEM,
@@ -145,7 +144,7 @@ class CopilotCLI(LeafFormat):
         return speller.object({**members, "id": speller.quote(own), "timestamp": near or '"1970-01-01T00:00:00.000Z"', "parentId": "null"})
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        return super().write(_with_one_text(message if message.source else clear_reasoning(message)), style)
+        return super().write(with_one_text(message if message.source else clear_reasoning(message)), style)
 
     def role_label(self, value: Any, role: Role) -> str:
         return _LABELS.get(value["type"], "")
@@ -154,16 +153,6 @@ class CopilotCLI(LeafFormat):
         texts = [part for part in message.parts if isinstance(part, Text)]
         joined = ("several texts of one message become one",) if len(texts) > 1 or any(not part.text for part in texts) else ()
         return (*losses(message, _ROOM), *joined)
-
-
-def _with_one_text(message: Message) -> Message:
-    """Return the message with its texts joined by a blank line in the place of the first: an event has room for one."""
-    texts = [part for part in message.parts if isinstance(part, Text)]
-    if len(texts) < 2:
-        return message
-    whole = Text("\n\n".join(part.text for part in texts))
-    others = [whole if part is texts[0] else part for part in message.parts if part is texts[0] or not isinstance(part, Text)]
-    return replace(message, parts=tuple(others))
 
 
 def _text_at(value: Any, keys: Sequence[str]) -> bool:
