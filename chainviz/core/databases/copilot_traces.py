@@ -43,8 +43,8 @@ class CopilotTraces(Database):
                 "spanId": row["span_id"],
                 "parentSpanId": row["parent_span_id"] or "",
                 "name": row["name"],
-                "startTimeUnixNano": str(row["start_time_ms"] * _MILLISECOND),
-                "endTimeUnixNano": str(row["end_time_ms"] * _MILLISECOND),
+                "startTimeUnixNano": _nanoseconds(row["start_time_ms"]),
+                "endTimeUnixNano": _nanoseconds(row["end_time_ms"]),
                 "attributes": attributes.get(row["span_id"], []),
             }
             for row in rows
@@ -53,3 +53,7 @@ class CopilotTraces(Database):
 
 
 _JOINED = "FROM span_attributes JOIN spans ON spans.span_id = span_attributes.span_id"
+
+
+def _nanoseconds(milliseconds: object) -> str:
+    return str(milliseconds * _MILLISECOND) if isinstance(milliseconds, int) else "0"

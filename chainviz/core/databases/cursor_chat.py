@@ -16,6 +16,8 @@ _MESSAGES, _FOLDER = 1, 9
 """The fields of a root blob with the hash of a message, and with the address of the project's folder."""
 _BYTES = 2
 """The wire type of a field with a length."""
+_LONGEST = 10
+"""Bytes of a number."""
 _FIXED = {1: 8, 5: 4}
 """The bytes of fields with a fixed length, by wire type."""
 
@@ -88,11 +90,10 @@ def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of seven bits a byte, the lowest first, and the place behind it."""
-    number = shift = 0
-    while at < len(data):
-        number |= (data[at] & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if data[at - 1] < 0x80:
-            break
-    return number, at
+    """Return a number of seven bits a byte, the lowest first and at most ten of them, and the place behind it."""
+    number = 0
+    for place, byte in enumerate(data[at : at + _LONGEST]):
+        number |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            return number, at + place + 1
+    return 0, len(data)

@@ -287,6 +287,15 @@ def test_a_session_of_each_database_is_listed_and_read(tmp_path: Path, agent: st
         assert not chain.problems() and not chain.unread
 
 
+def test_a_damaged_chat_of_cursor_is_read_quickly(tmp_path: Path) -> None:
+    path = built(tmp_path / "store.db", build_cursor_chat)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE blobs SET data = ? WHERE id = ?", (b"\x0a" + b"\xff" * 2_000_000, "ff" * 32))
+        connection.commit()
+    (session,) = get_store("cursor-cli").sessions(path)
+    assert (session.id, session.messages) == ("s", 1)
+
+
 def test_open_webui_follows_the_path_to_the_last_message(tmp_path: Path) -> None:
     def build(connection: sqlite3.Connection) -> None:
         connection.execute(
