@@ -1,8 +1,7 @@
-"""What was redacted may be repeated around the messages: run logs keep results, steps keep whole queries.
+"""Remove copies of redacted texts from the rest of the document. For example, run logs repeat results.
 
-A copy is a string of the document that holds a redacted text, or is one but for a label before it. Only strings are
-looked at, and short texts only where they are all of a string: replacing `ok` inside of words would damage the rest.
-A string may be JSON itself, so the strings inside of it are looked at too.
+A copy is a string of the document that contains a redacted text. A short text must fill the string, apart from a label before
+it: replacing `ok` inside words would damage other content. A string may itself be JSON, so the strings in it are searched too.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ from chainviz.core.documents.assemble import own_blocks
 from chainviz.core.formats.contract import Format, Style
 
 SHORT = 8
-"""Characters below which a text is no copy of anything."""
+"""Shorter texts, in characters, are not searched."""
 WINDOW = 40
 STRIDE = 16
-"""Characters between two windows of a string that are looked up; so many windows of each long text are known."""
+"""Distance in characters between two windows of a string that are looked up, and the number of indexed windows of a long text."""
 SPARSE = 64
-"""Characters between two windows of a long text of which a string may be a piece."""
+"""Distance in characters between two sparse windows of a long text; with them, a string that is a piece of the text is found."""
 LONG = SPARSE + WINDOW
-"""From here on a text is found anywhere in a string: some window of it begins at a multiple of the stride."""
+"""Texts of at least this length are found anywhere in a string, since one of their windows begins at a multiple of STRIDE."""
 DEEPEST = 3
-"""How deep JSON may be nested in strings of JSON."""
+"""The deepest nesting of JSON in strings of JSON that is searched."""
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(\s*:)?', re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -78,7 +77,8 @@ def _texts(part: Part) -> Iterator[str]:
 
 
 def _long_strings(arguments: str) -> Iterator[str]:
-    """Arguments are repeated as an object. Their short strings, such as paths, mean other things there too."""
+    """Yield the long strings of arguments, since copies repeat arguments as an object. Short strings, such as paths, are skipped
+    because they also occur for other reasons."""
     for found in _STRING.finditer(arguments):
         text = _read(found[0].rstrip(": \t\r\n"))
         if text is not None and len(text) >= WINDOW:
@@ -93,12 +93,12 @@ def _read(spelled: str) -> str | None:
 
 
 class Copies:
-    """Redacted texts, prepared once for many pieces of a document."""
+    """Finds redacted texts in pieces of a document."""
 
     def __init__(self, texts: Iterable[str], placeholder: str) -> None:
         self._placeholder = placeholder
         self._whole: set[int] = set()
-        """Hashes of whole texts: the texts themselves would be held twice."""
+        """Hashes of the texts, since the texts themselves would be in memory twice."""
         self._long: list[str] = []
         known: set[int] = set()
         for text in texts:
@@ -106,7 +106,7 @@ class Copies:
                 known.add(hash(text))
                 self._take(text)
         self._sparse = [0, *accumulate(_count(text) for text in self._long)]
-        """How many sparse windows the long texts before each have."""
+        """For each long text, the number of sparse windows of all long texts before it."""
         self._starts = WindowIndex(self._first_windows())
         self._inside = WindowIndex(self._sparse_windows())
 
@@ -129,14 +129,14 @@ class Copies:
     def without(self, piece: str, shown: Container[int] = frozenset(), depth: int = 0) -> str:
         """Return a piece of a JSON document with a placeholder for each copy.
 
-        `shown` holds the hashes of strings that stay as they are, and `depth` says inside how many strings the piece lies.
+        `shown` contains the hashes of strings to keep, and `depth` is the number of strings that the piece is nested in.
         """
         return _STRING.sub(lambda found: self._string(found, shown, depth), piece) if self._whole else piece
 
     def _string(self, found: re.Match[str], shown: Container[int], depth: int) -> str:
         colon = found[1] or ""
         spelled = found[0][: len(found[0]) - len(colon)]
-        # `"completed":` is a name, whatever was redacted
+        # a short string before a colon, such as `"completed":`, is a name and is kept
         if len(spelled) < (LONG if colon else SHORT) + 2:
             return found[0]
         text = _read(spelled)
@@ -164,20 +164,20 @@ class Copies:
         return text
 
     def _at(self, text: str, at: int) -> tuple[int, int]:
-        """Begin and length of the redacted text that a window of this one belongs to; the longest, if there are several."""
+        """Return the start and length of the redacted text around a window of `text`; the longest if there are several."""
         known = (divmod(number, STRIDE) for number in self._starts.find(text[at : at + WINDOW]))
         texts = ((self._long[number], at - offset) for number, offset in known if at >= offset)
         fits = [(begin, len(each)) for each, begin in texts if text.startswith(each, begin)]
         return max(fits, key=lambda fit: fit[1], default=(0, 0))
 
     def _is_inside(self, text: str) -> bool:
-        """Whether a text is a piece of a long one: then one of its first windows is a sparse window of that."""
+        """Return True if the text is a piece of a long text. Then one of its first windows is a sparse window of the long text."""
         if len(text) < LONG:
             return False
         return any(self._goes_on(text, number, offset) for offset in range(SPARSE) for number in self._around(text, offset))
 
     def _around(self, text: str, offset: int) -> Iterable[int]:
-        """The sparse windows at an offset of `text` whose long text probably has the last sparse window of `text` as well."""
+        """Return the sparse windows at an offset of `text` whose long text probably also contains the last sparse window of `text`."""
         first = self._inside.find(text[offset : offset + WINDOW])
         if len(first) < 2:
             return first
@@ -186,7 +186,7 @@ class Copies:
         return {number - steps for number in self._inside.find(text[end : end + WINDOW])}.intersection(first)
 
     def _goes_on(self, text: str, window: int, offset: int) -> bool:
-        """Whether the long text with this sparse window is `text` from `offset` characters before the window on."""
+        """Return True if the long text with this sparse window contains `text`, starting `offset` characters before the window."""
         number = bisect_right(self._sparse, window) - 1
         begin = (window - self._sparse[number]) * SPARSE - offset
         return begin >= 0 and self._long[number].startswith(text, begin)
@@ -198,8 +198,8 @@ def _count(text: str) -> int:
 
 
 def without_copies(old: Message, message: Message, format: Format, copies: Copies) -> Message:
-    """Return the redacted message with a source that contains no copies beside its parts. The same object if it has
-    none, or if it is not a source of this format."""
+    """Return the redacted message with a source that contains no copies beside its parts. The same object is returned if there are
+    none or the source is of another format."""
     source = []
     shown = {hash(text) for text in texts_in(message)}
     for fragment in message.source:
@@ -212,7 +212,7 @@ def without_copies(old: Message, message: Message, format: Format, copies: Copie
         return message
     near = source[0].text
     written = format.write(replace(message, source=tuple(source)), Style(near, near.isascii()))
-    # where only parts held it, all is as it was but for the spelling
+    # if only parts contained it, only the spelling of the source would change
     is_same = [_value(each) for each in written] == [_value(own_blocks(each, format.blocks_at)) for each in message.source]
     return message if is_same else format.message(message.role, written)
 
@@ -226,17 +226,17 @@ def _value(fragment: Fragment) -> object:
 
 _BITS = 28
 MOST = 1 << _BITS
-"""Numbers are below."""
+"""Numbers of windows are below this value."""
 _NUMBER = MOST - 1
 _HASH = (1 << 64 - _BITS) - 1
-"""The lowest bits of the hash of a window are kept: now and then they are those of another window, so what is found is checked."""
+"""Only the lowest bits of a window's hash are stored. Different windows may share them, so each match is checked."""
 _SHELVES = 256
 
 
 class WindowIndex:
     def __init__(self, windows: Iterable[tuple[str, int]]) -> None:
-        """Takes windows and their numbers."""
-        # many short arrays: sorting makes a list of one at a time
+        """Index windows with their numbers."""
+        # many short arrays, since sorting converts one array at a time to a list
         shelves = [array("Q") for _ in range(_SHELVES)]
         for window, number in windows:
             key = hash(window) & _HASH
@@ -249,7 +249,7 @@ class WindowIndex:
         return sum(map(len, self._shelves))
 
     def find(self, window: str) -> Sequence[int]:
-        """Returns the numbers of the windows that are probably this one."""
+        """Return the numbers of the windows that probably equal this one."""
         key = hash(window) & _HASH
         shelf = self._shelves[key % _SHELVES]
         start = bisect_left(shelf, key << _BITS)

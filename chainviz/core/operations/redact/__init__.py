@@ -1,4 +1,4 @@
-"""Redact: take out what has served its purpose, so that a context gets smaller (seed 4). A version before still has everything.
+"""Redact: remove content that is no longer needed, so that the context gets smaller. Earlier versions keep everything.
 
 In reading order: `options`, `candidates` (parts that could go), `decision_matrix`, `policy` and `policies`, `decide`, `decision_table`,
 `rewriting`, `operation` (the entry point).

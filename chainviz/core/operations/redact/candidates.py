@@ -41,7 +41,7 @@ SKIPS = {
 
 
 class Candidates:
-    """The candidates of one chain, and what policies know of it: read once, whatever else the options say."""
+    """The candidates and the history of a chain. They are read once and reused for other options."""
 
     def __init__(self, chain: Chain) -> None:
         self.history = read_history(chain.shapes())
@@ -55,7 +55,7 @@ class Candidates:
             self._same_calls = find_same_calls(chain)
             self.history.last_same_call.update(self._same_calls)
         kinds = (options.parts, options.roles, options.policy == "clear_tool_uses" and options.clear_tool_inputs)
-        known = self._known  # another thread may ask for other kinds meanwhile
+        known = self._known  # another thread may request other kinds meanwhile
         if known[0] != kinds:
             found = find_candidates(chain, self.history, options)
             known = self._known = kinds, found, [self._path(each) for each in found]
@@ -67,8 +67,8 @@ class Candidates:
 
 
 def find_candidates(chain: Chain, history: History, options: RedactOptions) -> list[Candidate]:
-    """Return the candidates in the order of the chain. Results and arguments are known from shapes; other kinds make it
-    read every message."""
+    """Return the candidates in the order of the chain. Results and arguments are found in shapes; for other kinds every message
+    is read."""
     found = list(_results(history)) if "result" in options.parts else []
     if "arguments" in options.parts or (options.policy == "clear_tool_uses" and options.clear_tool_inputs):
         found += _arguments(history, options)
@@ -98,7 +98,7 @@ def _results(history: History) -> Iterator[Candidate]:
 
 
 def _only_size(shape: Shape) -> int | None:
-    """A message's only result is what the message's size leaves beside id and name."""
+    """Return the size of a message's only result: the size of the message less that of the id and the name."""
     if len(shape.results) != 1:
         return None
     result = shape.results[0]
@@ -131,7 +131,7 @@ def _goes_with_result(message: Message, part: int, options: RedactOptions) -> bo
 
 
 class Selection:
-    """Selects the candidates about which a policy is asked."""
+    """Decides for which candidates a policy is asked."""
 
     def __init__(self, history: History, options: RedactOptions) -> None:
         self._options = options
@@ -139,7 +139,7 @@ class Selection:
         self._end = len(history.shapes) - options.protect_last
 
     def skip(self, candidate: Candidate) -> str:
-        """One of SKIPS, or "" for a candidate that is selected."""
+        """Return the reason to skip the candidate, one of SKIPS, or "" if it is selected."""
         options = self._options
         if not options.enabled:
             return "disabled"
@@ -156,7 +156,7 @@ class Selection:
 
 
 def selects(tools: Sequence[str], options: RedactOptions) -> bool:
-    """An id that several tools were called with is selected if one of them is, and excluded likewise."""
+    """Return True if the options select one of the tools and exclude none. Several tools may be called with the same id."""
     if any(name in options.exclude_tools or _matches(name, options.exclude_globs) for name in tools):
         return False
     every = EVERY in options.tools and not options.tool_globs
@@ -168,12 +168,11 @@ def _matches(name: str, globs: Sequence[str]) -> bool:
 
 
 SameCalls = Mapping[Place, int]
-"""By call (message, part): the last message with a call of the same tool and arguments."""
+"""For each call (message, part), the last message with a call of the same tool and arguments."""
 
 
 def find_same_calls(chain: Chain) -> SameCalls:
-    """Find calls that repeat an earlier one, by reading every message that calls a tool. Arguments are the same if they
-    are equal as JSON."""
+    """Find calls that repeat an earlier one, by reading every message that calls a tool. Arguments are compared as JSON."""
     shapes = chain.shapes()
     asked: dict[Place, tuple[str, str]] = {}
     last: dict[tuple[str, str], int] = {}
@@ -195,11 +194,11 @@ def _meaning(arguments: str) -> str:
 
 STRETCH = 200
 GAP = 10
-"""Messages nobody asked for that are read along rather than asking twice."""
+"""Two requested messages with up to this many messages between them are read together, to save a query."""
 
 
 def read_bodies(chain: Chain, places: Iterable[int]) -> Iterator[tuple[int, Message]]:
-    """`places` rise. Each is given with its message."""
+    """Yield each place with its message. `places` must be in rising order."""
     for stretch in _stretches(places):
         start = stretch[0]
         messages = chain.slice(start, stretch[-1] + 1)

@@ -1,4 +1,4 @@
-"""Makes the decision table. Shapes suffice for most of it; only what a policy wants to redact is read."""
+"""Build the decision table. Most of it needs only shapes; a message is read only if a policy wants to redact a part of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chainviz.core.operations.redact.policy import EVERY, Candidate, Policy
 from chainviz.core.operations.redact.rewriting import DEFAULT, Rewritten, render, rewritten
 
 NUMBER = 40
-"""More than the digits of any size."""
+"""More digits than any size has."""
 MANUAL = {True: "redacted by hand", False: "kept by hand"}
 
 
@@ -27,8 +27,8 @@ def decide(
     against: Collection[str] = (),
     candidates: Candidates | None = None,
 ) -> DecisionTable:
-    """Decide what happens to each candidate. `marked`: parts that are known to be redacted already. `against`: policies
-    to compare with. `candidates`: those of the chain, if they were read before."""
+    """Decide what happens to each candidate. `marked` contains the parts that are already redacted, `against` names policies to
+    compare with, and `candidates` are those of the chain, if they were read before."""
     candidates = candidates or Candidates(chain)
     history = candidates.history
     found, paths = candidates.select(chain, options)
@@ -42,7 +42,7 @@ def decide(
 
 
 class _Draft:
-    """A row in the making."""
+    """A row that is not decided yet."""
 
     __slots__ = ("after", "before", "candidate", "differs", "manual", "path", "reason", "redact", "skip")
 
@@ -106,7 +106,7 @@ def _take_overrides(drafts: Sequence[_Draft], options: RedactOptions) -> None:
 
 
 def _measure(drafts: list[_Draft], chain: Chain, options: RedactOptions, marked: Container[Place]) -> None:
-    """Sizes of all rows; what a row to redact would save decides whether it is."""
+    """Compute the sizes of all rows, and keep the parts that would save too little."""
     unread: dict[int, list[_Draft]] = {}
     for draft in drafts:
         known = draft.candidate.size
@@ -125,7 +125,7 @@ def _measure(drafts: list[_Draft], chain: Chain, options: RedactOptions, marked:
 
 
 def _foreseen(candidate: Candidate, template: str) -> Rewritten | None:
-    """Return the result of rewriting if its size alone decides it: most results need not be read to be judged."""
+    """Return the result of rewriting if it depends only on the size, so that most results need not be read."""
     tools = candidate.tools or (candidate.name,)
     longest = byte_size(template) + max(map(byte_size, tools)) + len(DEFAULT) + NUMBER
     size = candidate.size

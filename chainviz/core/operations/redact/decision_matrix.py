@@ -1,6 +1,7 @@
-"""What follows each message, and the row of the seed's decision matrix it falls into: one backward scan over shapes.
+"""Find what follows each message, and its row of the decision matrix, in one backward pass over the shapes.
 
-Letters: A plain assistant message, C assistant message with tool calls, T tool result, U user, S system, X any other role.
+Each message is represented by letters: A plain assistant message, C assistant message with tool calls, T tool result, U user,
+S system, X any other role.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ class MatrixRow(StrEnum):
     USER_THEN_TOOLS = "4"
     TOOLS_THEN_ANSWER = "5"
     USER_OR_SYSTEM_ONLY = "user_or_system_only"
-    """Not in the matrix: nothing was explained yet, so it is read like rows 3 and 4."""
+    """Not in the matrix. Treated like rows 3 and 4, since no answer followed yet."""
     MALFORMED = "malformed"
-    """Not in the matrix: a role nobody knows, and no plain answer."""
+    """Not in the matrix. A message of an unknown role follows, and no plain answer."""
 
 
 REASONS = {
@@ -40,7 +41,7 @@ _LETTERS = {HUMAN: "U", SYSTEM: "S", TOOL: "T", _LEGACY_RESULT: "T"}
 
 
 def letters_of(shape: Shape) -> str:
-    """One letter, or one a result: the same conversation reads the same whether results share a message or not."""
+    """Return the letter of a message, or one for each of its results. So it does not matter whether results share a message."""
     if shape.role == AI:
         return "C" if shape.calls else "A"
     return _LETTERS.get(shape.role, "X") * max(1, len(shape.results))
@@ -48,12 +49,12 @@ def letters_of(shape: Shape) -> str:
 
 @dataclass(slots=True)
 class _Rest:
-    """What is known of everything behind one place."""
+    """Facts about all messages after a place."""
 
     empty: bool = True
     answer: bool = False
     tools_first: bool = False
-    """A call or result precedes the first plain answer."""
+    """True if a call or result precedes the first plain answer."""
     user: bool = False
     call: bool = False
     call_after_user: bool = False
@@ -85,7 +86,7 @@ class _Rest:
 
 
 def rows_behind(letters: str) -> list[MatrixRow]:
-    """Return for each letter the row that the letters behind it make."""
+    """Return the row for each letter, which depends on the letters after it."""
     rest = _Rest()
     rows: list[MatrixRow] = []
     for letter in reversed(letters):
@@ -96,29 +97,29 @@ def rows_behind(letters: str) -> list[MatrixRow]:
 
 
 Place = tuple[int, int]
-"""Message and part."""
+"""Index of the message, and of the part."""
 
 
 @dataclass(frozen=True)
 class History:
-    """The chain as shapes tell it."""
+    """Facts about the chain that policies use, taken from shapes."""
 
     shapes: Sequence[Shape]
     letters: str
     starts: list[int]
-    """The first letter of each message."""
+    """Index of the first letter of each message."""
     rows: list[MatrixRow]
     size: int
     tools: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Names of the tools called with an id, anywhere in the chain."""
+    """By call id: the names of all tools that are called with it."""
     last_called: dict[str, int] = field(default_factory=dict)
-    """The last message that calls a tool."""
+    """By tool: the last message that calls it."""
     results: list[tuple[int, CallRef]] = field(default_factory=list)
-    """All results in order, with their messages."""
+    """All results in order, with the index of their message."""
     use_of_call: dict[Place, int] = field(default_factory=dict)
-    """The number of the result that answers a call: same id, in order of appearance."""
+    """By call: the number of the result that answers it. Calls and results with the same id are matched in order."""
     last_same_call: dict[Place, int] = field(default_factory=dict)
-    """By call: the last message with a call of the same tool and arguments; filled where a policy asks."""
+    """By call: the last message with a call of the same tool and arguments. Filled only if a policy needs it."""
 
 
 def read_history(shapes: Sequence[Shape]) -> History:

@@ -1,4 +1,4 @@
-"""The decision table: the action for each part with its reason, and the sums. It never contains content."""
+"""The decision table: the action for each part with its reason, and the totals. It never contains content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainviz.core.operations.redact.policy import Candidate, Kind
 from chainviz.core.operations.redact.rewriting import DEFAULT
 
 CHIPS = 12
-"""Letters of what follows that a row carries; `DecisionTable.followed_by` gives all."""
+"""The number of letters in `Row.follows`; `DecisionTable.followed_by` returns all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +21,19 @@ class Row:
     path: str
     candidate: Candidate
     size: int
-    """Bytes of what is or would be replaced."""
+    """Size of the content that is or would be replaced, in bytes."""
     redact: bool
     reason: str
-    """In words."""
+    """The reason for the decision, for the user."""
     skip: str
-    """Why no policy was asked, or its word not followed (one of SKIPS); "" where the policy or a person decided."""
+    """Why no policy was asked or its verdict was overruled (one of SKIPS); "" if the policy or a person decided."""
     follows: str
-    """The first letters of what follows."""
+    """The letters of the first messages that follow."""
     bytes_after: int
     differs: tuple[str, ...] = ()
-    """Of the policies that were compared, those that would decide the other way."""
+    """The compared policies that would decide differently."""
     manual: bool = False
-    """A person decided this row."""
+    """True if a person decided this row."""
 
     @property
     def kind(self) -> Kind:
@@ -76,7 +76,7 @@ class Metrics:
     bytes_before: int
     bytes_saved: int
     distribution: dict[str, int]
-    """Rows by matrix row, or by the reason for which no policy was asked."""
+    """The number of rows by matrix row, or by the reason why no policy was asked."""
 
     @property
     def rate(self) -> float:
@@ -106,12 +106,12 @@ class DecisionTable:
         )
 
 
-# The audit trail gets decisions and sizes, never contents, placeholders or hashes of contents. Who, when and which
-# chain and version are the caller's to add.
+# The audit trail contains decisions and sizes, but never contents, placeholders or hashes of contents. The caller adds the
+# person, the time, and the chain with its version.
 
 
 def audit_record(table: DecisionTable, options: RedactOptions) -> dict[str, Any]:
-    """JSON values only. Names and ids come from a transcript: their control characters are written out."""
+    """Return JSON values for the audit trail. Control characters in names and ids, which come from a transcript, are escaped."""
     parameters = options.model_dump(mode="json", exclude={"policy", "placeholder", "context_management", "enabled"})
     metrics = table.metrics()
     return {

@@ -1,5 +1,5 @@
-"""The redact operation: decide, then put placeholders. Earlier versions keep the original: this saves context, it hides
-nothing."""
+"""The redact operation: decide which parts to redact, and replace them by placeholders. It saves context but hides nothing, since
+earlier versions keep the originals."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from chainviz.core.progress import Progress, counted
 NOUNS: dict[Kind, str] = {
     "result": "result", "arguments": "call", "reasoning": "reasoning part", "media": "media part", "text": "text",
 }  # fmt: skip
-"""Of the parts whose content goes."""
+"""The name of each kind of part in sentences."""
 CLEAN = "clean"
-"""A message of which no part was redacted."""
+"""Marks a message that changed although none of its parts was redacted: a copy in another field was removed."""
 
 
 def redacted_parts(report: Iterable[Mapping[str, Any]]) -> list[list[int]]:
-    """Reads from a report, as JSON, which parts were redacted of each message that was rewritten, in order."""
+    """Return the redacted parts of each rewritten message, in order, from a report in JSON."""
     messages: dict[str, list[int]] = {}
     for row in report:
         if row["action"] in ("redact", CLEAN):
@@ -60,8 +60,8 @@ class Redact:
 
 
 def _outcome(chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress) -> Outcome:
-    """Return the outcome. Redacted messages are made twice, to find copies first and to keep each in memory only until
-    it is written."""
+    """Return the outcome. Redacted messages are created twice, first to find copies and then to be written, so that they are never
+    all in memory."""
     wanted = _redactions(table)
 
     def redacted(place: int, old: Message) -> Message:

@@ -1,5 +1,4 @@
-"""What a person can choose about a redaction, and the same as Anthropic's context editing settings (clear_tool_uses_20250919).
-Names are the seed's and, for clear_tool_uses, Anthropic's."""
+"""The options of a redaction, and their conversion from and to Anthropic's context editing settings (clear_tool_uses_20250919)."""
 
 from __future__ import annotations
 
@@ -213,7 +212,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def read_anthropic_settings(text: str) -> dict[str, Any]:
-    """Values of RedactOptions; OptionsError, in one sentence, where the text is no such settings."""
+    """Return values for RedactOptions. Raises OptionsError, with one sentence, if the text does not contain such settings."""
     try:
         found = json.loads(text)
     except json.JSONDecodeError as refused:
@@ -234,7 +233,7 @@ def read_anthropic_settings(text: str) -> dict[str, Any]:
 
 
 def _edit(found: Any) -> dict[str, Any]:
-    """Return the one edit in a JSON value: alone, in a list, in `edits`, or in a whole request."""
+    """Return the only edit in a JSON value, which may be the edit itself, a list, an object with `edits`, or a request."""
     if isinstance(found, dict):
         for key in ("context_management", "edits"):
             if key in found:
@@ -285,7 +284,7 @@ _OF_ANTHROPIC: dict[str, Any] = {
     "tools": (EVERY,), "tool_globs": (), "exclude_globs": (), "parts": ("result",), "min_bytes": 0, "protect_first": 0,
     "protect_last": 0, "keep_paths": (), "redact_paths": (), "at_least": "or_nothing",
 }  # fmt: skip
-"""Options that its server does not have, with the value that equals what it does."""
+"""Options that Anthropic's server does not have, with the value that corresponds to its behaviour."""
 
 
 def write_anthropic_settings(options: RedactOptions) -> str:

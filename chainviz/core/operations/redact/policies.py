@@ -1,4 +1,4 @@
-"""The policies, which decide when a part of a chain has served its purpose. A released policy keeps its name and meaning."""
+"""The policies, which decide when a part of a chain is no longer needed. A released policy keeps its name and meaning."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ SERVED = frozenset((MatrixRow.ANSWER, MatrixRow.TOOLS_THEN_ANSWER, MatrixRow.MAL
 
 
 class Seed(Policy):
-    """The seed's decision matrix: a result has served once a plain answer of the assistant follows it.
+    """The decision matrix: a result is no longer needed once a plain answer of the assistant follows it.
 
-    Redacted when a plain answer follows, directly or after tool calls. Kept when only tool calls and results follow, a user
-    message and then tool calls, only user or system messages, or nothing. An unknown role without a plain answer redacts, with
-    a warning.
+    A part is redacted if a plain answer follows, directly or after tool calls. It is kept if nothing follows, or only tool calls
+    and results, or a user message and then tool calls, or only user or system messages. If an unknown role follows and no plain
+    answer, it is redacted with a warning.
     """
 
     name = "seed"
@@ -31,9 +31,9 @@ KEPT = frozenset((MatrixRow.ONLY_TOOLS, MatrixRow.END))
 
 
 class Reference(Policy):
-    """The reference's rule: any message that is neither call nor result makes what precedes it redactable.
+    """The reference's rule: a part is redacted if any message that is neither a call nor a result follows it.
 
-    It differs from the seed only where no plain answer ever follows: interrupted turns, events, chains that end in tool work.
+    It differs from the decision matrix only if no plain answer follows, as in interrupted turns and chains that end in tool work.
     """
 
     name = "reference"
@@ -44,9 +44,9 @@ class Reference(Policy):
 
 
 class KeepLastN(Policy):
-    """Keeps the last n of each kind of part, counted among the selected parts only.
+    """Keeps the last n parts of each kind, counting only selected parts.
 
-    Pictures count with texts: a picture that was redacted is a text, which must not push out another one in a second run.
+    Images and texts are counted together: a redacted image becomes a text, which must not displace another one in a second run.
     """
 
     name = "keep_last_n"
@@ -71,7 +71,7 @@ NO_TOOL_USE = Verdict(False, "only tool results and arguments can be superseded"
 
 
 class Superseded(Policy):
-    """A result is out of date once the same tool is called again, or called again with the same arguments."""
+    """Redacts a result once the same tool is called again, or called again with the same arguments."""
 
     name = "superseded"
     label = "Superseded: once the same tool is called again"
@@ -99,9 +99,9 @@ class Superseded(Policy):
 
 
 class ClearToolUses(Policy):
-    """Does what Anthropic's clear_tool_uses_20250919 does on its server: clears old results once the context is large enough.
+    """Clears old results once the context is large enough, like clear_tool_uses_20250919 on Anthropic's server.
 
-    Excluded tools are never cleared, but they use up places among the kept ones, as they do there.
+    As there, uses of excluded tools are never cleared, but count among the kept ones.
     """
 
     name = "clear_tool_uses"

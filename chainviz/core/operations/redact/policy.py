@@ -1,4 +1,4 @@
-"""What a policy sees and answers. It knows places, tools and sizes, never contents."""
+"""The input and output of a policy. A policy sees places, tools and sizes, but never contents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KIND_LABELS: dict[str, str] = {
     "text": "Texts",
 }
 EVERY = "*"
-"""Where tools are named: all of them."""
+"""Stands for all tools in a list of tool names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +30,19 @@ class Candidate:
     part: int
     role: str
     letter: int
-    """Its place among the history's letters."""
+    """Index of its letter in the history."""
     row: MatrixRow
-    """The row of the seed's decision matrix that what follows falls into."""
+    """The row of the decision matrix, given by the messages that follow."""
     call_id: str = ""
     tools: tuple[str, ...] = ()
-    """Every tool called with this id anywhere in the chain; empty for an orphan and for what is no tool's."""
+    """The names of all tools that are called with this id in the chain. Empty for a result without a call, and for parts that
+    belong to no tool."""
     name: str = ""
-    """The tool's name as the part itself says it, if it does."""
+    """The tool's name in the part itself, if it has one."""
     use: int = -1
-    """Which tool use it belongs to: the number of its result, shared by the call's arguments; -1 for none."""
+    """The number of the tool use, or -1 if there is none. A result and the arguments of its call have the same number."""
     size: int | None = None
-    """Bytes of its content; None where the message has to be read to know."""
+    """The size of its content in bytes, or None if the message has to be read to find out."""
 
     @property
     def is_tool_use(self) -> bool:
@@ -55,7 +56,7 @@ class Verdict:
 
 
 class Settings(Protocol):
-    """What policies read of the options."""
+    """The options that policies use."""
 
     keep: int
     trigger: int
@@ -72,9 +73,9 @@ class Policy(ABC):
 
     @abstractmethod
     def verdicts(self, candidates: Sequence[Candidate], history: History, options: Settings) -> Sequence[Verdict]:
-        """One verdict a candidate; only selected candidates come, in the order of the chain."""
+        """Return a verdict for each candidate. Only selected candidates are passed, in the order of the chain."""
 
     def affordable(self, savings: Mapping[int, int], options: Settings) -> tuple[Collection[int], str]:
-        """Return the tool uses that are worth redacting, and the reason why the others are not. `savings`: bytes by
-        use, oldest first."""
+        """Return the tool uses that are worth redacting, and the reason why the others are not. `savings` contains the saved bytes
+        by tool use, oldest first."""
         return savings, ""

@@ -1,6 +1,5 @@
-"""Replace the content of parts by a placeholder. Call ids, pairs and signatures stay whole: signed reasoning is removed
-completely or
-not at all. By default nothing in a placeholder comes from what it replaces.
+"""Replace the content of parts by a placeholder. Call ids, pairs and signatures stay valid: signed reasoning is removed completely
+or not at all. By default a placeholder contains nothing of the content that it replaces.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from chainviz.core.operations.redact.policy import Candidate
 @dataclass(frozen=True, slots=True)
 class Rewritten:
     part: Part | None
-    """None: the part goes."""
+    """The new part, or None if the part is removed."""
     before: int
-    """Bytes of what is replaced."""
+    """Size of the replaced content in bytes."""
     after: int
     already: bool = False
-    """It is redacted already."""
+    """True if the part was already redacted."""
 
 
 def rewritten(part: Part, candidate: Candidate, template: str) -> Rewritten:
@@ -88,9 +87,8 @@ def rewritten_message(message: Message, candidates: list[Candidate], template: s
     return replace(message, parts=left or (Text(render(template, "", "", 0)),))
 
 
-# A store of chains marks what was redacted beside them (decide.py). In a bare file, where no provider's message has a
-# field for such a mark, a content that consists of a placeholder, of this template or the default one, counts as
-# redacted.
+# The store records which parts were redacted (see `marked` in decide.py). In a file, no provider's message has a field for
+# this, so a content counts as redacted if it is a placeholder of this template or of the default one.
 
 
 DEFAULT = "[redacted]"
@@ -117,7 +115,7 @@ def is_placeholder(text: str, template: str, tools: Sequence[str]) -> bool:
 def _shape(template: str, tools: Sequence[str]) -> re.Pattern[str]:
     names = "|".join(re.escape(tool) for tool in tools)
     fields = {"tool": f"(?:{names})", "bytes": "[0-9]+", "lines": "[0-9]+"}
-    # every second piece is a field's name
+    # every second piece is the name of a field
     pieces = _FIELD.split(template)
     return re.compile("".join(fields[piece] if place % 2 else re.escape(piece) for place, piece in enumerate(pieces)))
 

@@ -177,32 +177,32 @@ ON_DEMAND = frozenset({
     DROP_SIGNED, "sign-calls", "empty-reasoning", "respell-item", "drop-item-id", "drop-cache-marks", "append-human", "drop-last",
     "system-to-slot", "text-to-turn-start", "reference-to-text", "define-tools",
 })  # fmt: skip
-"""Fixes that fit one provider only: they are offered where they are asked for by name."""
+"""Fixes that only one provider needs; they are offered only if the options name them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One thing a repair does or could do. Paths and numbers are those of the chain before the repair."""
+    """A fix that a repair makes or could make. Paths and numbers refer to the chain before the repair."""
 
     id: str
-    """Stable: `answer-call@s2.p1.m0:call_x`, always named after the first choice."""
+    """Stable, such as `answer-call@s2.p1.m0:call_x`; always named after the first choice."""
     rule: str
     """The problem it fixes."""
     path: Path
     message: int
     problem: str
-    """One sentence for a person."""
+    """A sentence for the person."""
     choices: tuple[str, ...]
-    """What could be done, best first; keys of CHOICES."""
+    """The possible choices, best first; keys of CHOICES."""
     choice: str
-    """What is done if it is accepted."""
+    """The choice that is made if the fix is accepted."""
     accepted: bool
     default: bool
-    """Whether it is accepted unless told otherwise."""
+    """Whether the fix is accepted unless the options say otherwise."""
     bytes_before: int
-    """Of the parts it touches."""
+    """Size of the parts that the fix changes."""
     bytes_after: int
-    """Of what becomes of them."""
+    """Size of the parts that replace them."""
 
     @property
     def name(self) -> str:
@@ -215,25 +215,25 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A fix as a pass sees it: the place's original message, and what each choice would leave."""
+    """A fix as a pass proposes it, with the parts that each choice would leave."""
 
     rule: str
     about: int
-    """Index of the original message it is about."""
+    """Index of the original message with the problem."""
     part: int | None
     detail: str
-    """What tells it from other fixes of the same node: a call id, or nothing."""
+    """Distinguishes fixes of the same node: a call id, or empty."""
     problem: str
     before: tuple[Part, ...]
     outcomes: Mapping[str, tuple[Part, ...]]
-    """Choice to the parts it leaves, best choice first."""
+    """The parts that each choice leaves; the best choice comes first."""
     default: bool = True
 
 
 OWN = "own"
 """As the goal: the provider to whose API the chain's next call goes."""
 NO_FIX = "nothing"
-"""As the only fix wanted: all are offered, none is made."""
+"""As the only name in `only`: all fixes are offered, none is made."""
 FIX_LABELS: dict[str, Any] = {
     **{name: label for name, (label, _) in CHOICES.items()},
     "drop-leading": "Drop everything before the first human message",
@@ -243,7 +243,7 @@ FIX_LABELS: dict[str, Any] = {
     "join-turns": "Join messages of one turn",
     "image-to-text": "Put a note in the place of an image or file",
 }
-"""By choice, so that it can be read without the problem that it fixes."""
+"""Labels of choices that are unclear without the problem that they fix."""
 
 
 class RepairOptions(Options):
@@ -299,7 +299,7 @@ class RepairOptions(Options):
     )
 
     def chosen(self) -> dict[str, str]:
-        """Fix id, name or rule to the choice made for it."""
+        """Return the chosen fix for each fix id, name or rule."""
         chosen = {}
         for text in self.choose:
             key, _, choice = text.rpartition("=")
@@ -311,7 +311,7 @@ class RepairOptions(Options):
         return chosen
 
     def asks_for(self, name: str) -> bool:
-        """Whether a fix that fits one provider only is wanted: by its name, by its id, or because every fix is to be offered."""
+        """Return True if a fix of ON_DEMAND is wanted: the options give its name or id, or every fix is to be offered."""
         return any(each in (name, NO_FIX) or each.startswith(f"{name}@") for each in self.only)
 
     def accepts(self, fix: Fix) -> bool:

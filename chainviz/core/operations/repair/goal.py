@@ -1,6 +1,6 @@
-"""Repair with a goal: the smallest set of fixes after which a provider's API accepts the chain (issue 8).
+"""Repair with a goal: the smallest set of fixes after which a provider's API accepts the chain.
 
-The provider's errors alone choose the fixes, opt-in ones included. What the provider accepts stays as it is.
+Only the provider's errors decide which fixes are made, including opt-in ones. Everything else stays unchanged.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.request import request_of
 
 MOST_ROUNDS = 6
-"""A fix may uncover another error: a message that lost its only part is empty, say."""
+"""One fix may cause another error; for example, a message that loses its only part is empty."""
 
 NEXT = Message(HUMAN, (Text("go on"),))
 REFUSED_BY_SOME = frozenset(("reasoning-without-item",))
-"""Rules of warnings whose fix takes nothing from a session that a model reads."""
+"""Rules whose warnings count as errors in a session, because only some models refuse and the fix loses nothing that a model
+reads."""
 NONE = RepairOptions(only=(NO_FIX,))
-"""Fixes are offered, none is made."""
+"""Offers all fixes and makes none."""
 
 Work = Callable[[MemoryChain, RepairOptions], Worklist]
 
@@ -39,16 +40,17 @@ Work = Callable[[MemoryChain, RepairOptions], Worklist]
 class Reached:
     messages: tuple[Message, ...]
     fixes: tuple[Fix, ...]
-    """All that were made. Paths are those of the round that made them."""
+    """All fixes that were made. Each path refers to the chain at the start of the fix's round."""
     left: tuple[Problem, ...]
-    """Errors that no fix ends."""
+    """Errors that no fix removes."""
     around: Rewrite | None = None
     """Rewrites the JSON beside the messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """`resumes`: the chain is to be valid with one more human message, as an agent sends it that resumes a session."""
+    """A provider to repair for. With `resumes`, the chain must be valid with one more human message, as an agent sends it
+    when it resumes a session."""
 
     provider: Provider
     resumes: bool = False
@@ -60,8 +62,8 @@ class Goal:
 
     def _judged(self, problems: Iterable[Problem], chain: MemoryChain) -> Iterator[Problem]:
         """Raise the severity of problems that depend on the rest of the session. A large image is an error if the same
-        request has many others. What only some models refuse is an error in a session, which any model may resume. A
-        signature that looks cut is an error if others of the session are missing."""
+        request has many others. A problem that only some models refuse is an error in a session, because any model may
+        resume it. A signature that looks cut is an error if other signatures of the session are missing."""
         found = list(problems)
         is_asked = self.resumes and any(each.rule == "image-large" for each in found)
         is_stripped = any(each.rule == "thinking-unsigned" for each in found)
@@ -76,19 +78,19 @@ class Goal:
 
 
 def sent_places(format: Format, messages: Sequence[Message]) -> list[int]:
-    """The places of the messages that an agent sends that resumes the session."""
+    """Return the places of the messages that an agent sends when it resumes the session."""
     start = format.sent_from(messages)
     return [place for place in range(start, len(messages)) if format.is_sent(messages[place])]
 
 
 def resume_errors(provider: Provider, chain: MemoryChain) -> tuple[Problem, ...]:
-    """Return why a provider's API would refuse the next request of a session. Places are those among the messages that are sent."""
+    """Return why a provider's API would refuse the next request of a session. Places count only the messages that are sent."""
     sent = tuple(chain.messages[place] for place in sent_places(get_format(chain.format), chain.messages))
     return Goal(provider, resumes=True).errors(replace(chain, messages=sent))
 
 
 def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:
-    """Repairs the chain round by round until the provider has no errors or a round changes nothing."""
+    """Repair the chain in rounds until the provider has no errors or a round changes nothing."""
     known = {id(message) for message in chain.messages}
     now, fixes, around = chain, list[Fix](), list[Rewrite]()
     left = goal.errors(chain)
@@ -124,7 +126,7 @@ def _composed(rewrites: Sequence[Rewrite]) -> Rewrite | None:
 
 
 def _judged(chain: MemoryChain, known: Container[int]) -> MemoryChain:
-    """A changed message has no text of its own yet: what it would be written as is checked, not what it was."""
+    """Return a chain in which each changed message is as its format would write it, so that the checks see the new text."""
     format = get_format(chain.format)
     has_slot = bool(format.slot_key) and next(chain.surroundings.holders(), None) is not None
     written = (
@@ -135,13 +137,13 @@ def _judged(chain: MemoryChain, known: Container[int]) -> MemoryChain:
 
 
 def _as_written(format: Format, message: Message, *, slot: bool) -> Message:
-    """Return the message as the format writes and reads it. `slot`: a system message goes to the member beside the list."""
+    """Write the message in the format and read it again. With `slot`, a system message goes to the member beside the list."""
     style = Style(slot=slot and message.role == SYSTEM and not message.source)
     return format.message(message.role, format.write(message, style))
 
 
 def _rewritten(messages: Sequence[Message], errors: Sequence[Problem], name: str) -> tuple[Message, ...]:
-    """The chain with the messages of these errors rewritten: an error may be about nothing but their spelling."""
+    """Rewrite the messages with these errors, since an error may only be about their spelling."""
     format, wanted = get_format(name), {error.message for error in errors}
     return tuple(
         format.message(message.role, format.write(replace(message, source=()), _style(format, message))) if place in wanted else message
@@ -164,7 +166,7 @@ def _rewrites(before: Sequence[Message], after: Sequence[Message], errors: Seque
 
 
 def _options(offered: Sequence[Fix], errors: Sequence[Problem], round: int) -> RepairOptions | None:
-    """One fix for each error. An error that outlives a round gets the next of its fixes."""
+    """Choose one fix for each error. If an error remains after a round, its next fix is tried."""
     wanted = dict(_choices_for(offered, errors, round))
     if not wanted:
         return None
@@ -172,7 +174,7 @@ def _options(offered: Sequence[Fix], errors: Sequence[Problem], round: int) -> R
 
 
 def _choices_for(offered: Sequence[Fix], errors: Sequence[Problem], round: int) -> Iterator[tuple[str, str]]:
-    """Id of a fix, and the choice to make."""
+    """Yield the id of each fix to make, with the choice."""
     for error in errors:
         near = [fix for fix in offered if fix.message == error.message] or [
             fix for fix in offered if (fix.path.section, fix.path.pair) == (error.path.section, error.path.pair)

@@ -1,4 +1,4 @@
-"""Repair: the passes in the order in which they converge, and the operation around them."""
+"""The repair operation, and its passes in the order in which they run."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ PASSES = (
     fix_leading_system, fix_texts_beside_results, fix_references, fix_compactions, fix_undefined_tools, fix_answer_at_end,
     fix_unanswered_results,
 )  # fmt: skip
-"""No pass leaves work for an earlier one, so one run is enough."""
+"""In an order in which no pass creates work for an earlier one, so that one run is enough."""
 OF_CONTENT = (
     fix_items, fix_user_calls, fix_server_results, fix_empty, fix_pictures, fix_texts_in_results, fix_answer_media, fix_media_types,
     fix_result_media, fix_thinking, fix_signed, fix_missing_reasoning, fix_unsigned_calls, fix_arguments, fix_surrogates, fix_end,
     fix_cache_marks, fix_texts_beside_results, fix_references, fix_compactions,
 )  # fmt: skip
-"""Those that read messages whose shape tells nothing."""
+"""Passes that have to read messages, because the problem does not show in a message's shape."""
 
 
 LOOKS = (
@@ -112,22 +112,22 @@ LOOKS = (
     acts_unthinking, acts_unsigned, has_odd_arguments, thinks_signed, has_items, has_surrogates,
     has_marks, has_answer_media, calls_from_code, refers_to_tools, has_late_compaction,
 )  # fmt: skip
-"""What these look for."""
+"""The searches of these passes."""
 READING = 0.7
-"""Share of the time that looking takes, as a rule."""
+"""The usual share of the time that reading takes, for the progress bar."""
 
 
 def propose(
     chain: Chain, options: RepairOptions | None = None, progress: Progress = lambda done, text: None
 ) -> tuple[Fix, ...]:
-    """Every fix that a repair with these options would make or leave, in the order of their messages."""
+    """Return every fix that a repair with these options would make or skip, in the order of the messages."""
     return tuple(_worked(chain, options or RepairOptions(), progress).fixes)
 
 
 def _refuse_unread(chain: Chain, changes: Sequence[Splice]) -> None:
-    """Raise Refused if a message whose content is not fully read would be removed or changed: what was not understood
-    could be lost.
-    An unknown role alone is no reason: a fix names it in the text, or drops what the person saw.
+    """Raise Refused if a message that is not fully understood would be removed or changed, since content could be lost.
+
+    An unknown role alone does not count: a fix names the role in the text, or drops a message that the person saw.
     """
     if not any(each.kind in IN_MESSAGES for each in chain.surroundings.unread):
         return
@@ -142,7 +142,7 @@ def _refuse_unread(chain: Chain, changes: Sequence[Splice]) -> None:
 
 
 def repaired(messages: Sequence[Message], options: RepairOptions | None = None) -> tuple[Message, ...]:
-    """The repaired list; the seed's construction with repair is the tree of this."""
+    """Return the repaired messages."""
     return apply_splices(messages, _worked(MemoryChain(tuple(messages)), options or RepairOptions()).splices())
 
 
@@ -180,7 +180,7 @@ class Repair:
 
 
 def _for_provider(chain: Chain, goal: Goal) -> Outcome:
-    """Judge and fix a chain for one provider. In a session to be resumed this covers only the messages that are still sent."""
+    """Check and fix a chain for one provider. If a session is to be resumed, only the messages that are still sent count."""
     before = tuple(chain.slice(0, len(chain)))
     format = get_format(chain.format)
     start = format.sent_from(before) if goal.resumes else 0
@@ -199,7 +199,7 @@ def _for_provider(chain: Chain, goal: Goal) -> Outcome:
 
 
 def _with_unsent(before: Sequence[Message], after: Sequence[Message], unsent: Iterable[int]) -> tuple[Message, ...]:
-    """Put messages that an agent does not send back in their places. `unsent`: indices in `before`, in order."""
+    """Put the messages that an agent does not send back in their places. `unsent` contains their indices in `before`, in order."""
     found, waiting = list[Message](), deque(unsent)
     for message, place in zip(after, _old_places(before, after), strict=True):
         while waiting and place != MOVED and waiting[0] < place:
@@ -212,7 +212,7 @@ def _with_unsent(before: Sequence[Message], after: Sequence[Message], unsent: It
 
 
 def _row(fix: Fix, sections: int = 0) -> Decision:
-    """`sections`: those before the part of the chain that was repaired."""
+    """Return the row of a fix in the report. `sections` is the number of sections before the repaired part of the chain."""
     path = replace(fix.path, section=fix.path.section + sections)
     action = fix.choice if fix.accepted else f"left: {fix.choice}"
     after = fix.bytes_after if fix.accepted else fix.bytes_before
@@ -234,7 +234,7 @@ def _as_reference(chain: Chain) -> Outcome:
 
 
 def _old_places(before: Sequence[Message], after: Sequence[Message]) -> list[int]:
-    """The old place of each message that is the same object and still in order, else MOVED."""
+    """Return the old place of each message that is the same object and still in order, and MOVED for the others."""
     places: dict[int, deque[int]] = {}
     for place, message in enumerate(before):
         places.setdefault(id(message), deque()).append(place)

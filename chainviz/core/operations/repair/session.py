@@ -1,7 +1,7 @@
-"""The chain while it is being repaired: passes read its tree, offer fixes, note edits, and settle them in one go.
+"""The chain during a repair. Passes read its tree, offer fixes and record edits, which are then applied together.
 
-Messages stay unread until a fix touches them, so a long stored chain costs only its shapes. What only contents show is
-looked for beforehand: each message is read once, and all looks see it.
+A message is read only if a fix changes it, so a long stored chain costs only its shapes. Problems that only the content
+shows are searched beforehand: each message is read once and passed to every search.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Turn:
     rest: range
     calls: tuple[CallRef, ...]
     end: int
-    """The place after which new messages of this pair go: its last tool message, before any message of another role."""
+    """The place after which new messages of this pair are inserted: that of its last tool message before another role."""
 
 
 def turns_of(tree: ChainAST[Shape]) -> Iterator[Turn]:
@@ -82,26 +82,26 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 MOVED = -1
 WINDOW = 256
 GAP = 16
-"""So many messages between two that are wanted are read too, rather than to ask once more."""
+"""Two requested messages with up to this many messages between them are read together, to save a query."""
 
 Look = Callable[[Message], bool]
-"""Whether a pass has to look at a message, judged from that message alone."""
+"""Returns True if a pass has to handle the message; it sees only that message."""
 Progress = Callable[[float, str], None]
 
 
 @dataclass(slots=True)
 class Edit:
-    """What happens to the message in one place."""
+    """The changes to the message in one place."""
 
     parts: dict[int, tuple[Part, ...]] = field(default_factory=dict)
-    """Part index to what takes its place."""
+    """The parts that replace a part, by the index of that part."""
     added: list[Part] = field(default_factory=list)
     whole: Message | None = None
-    """The message that replaces it."""
+    """The message that replaces this one."""
     removed: bool = False
     before: list[tuple[Message, int]] = field(default_factory=list)
     after: list[tuple[Message, int]] = field(default_factory=list)
-    """New neighbours, each with the original message it is about."""
+    """New messages before and after this one, each with the index of the original message that it comes from."""
 
     def apply(self, message: Message) -> Message | None:
         if self.removed:
@@ -129,9 +129,9 @@ class Worklist:
         """Rewrites the JSON beside the messages."""
         self.shapes: list[Shape] = list(chain.shapes())
         self.kept = list(range(len(self.shapes)))
-        """The original place of each message that is still as and where it was, else MOVED."""
+        """The original place of each message that is unchanged and still in order, and MOVED for the others."""
         self.about = list(self.kept)
-        """The original message that each one comes from or answers."""
+        """For each message, the original message that it comes from or answers."""
         self._places = Places(chain)
         self._edits: dict[int, Edit] = {}
         self._chosen = options.chosen()
@@ -168,14 +168,14 @@ class Worklist:
         return shape if isinstance(shape, Message) else self.chain[self.kept[place]]
 
     def places(self, look: Look) -> Iterator[int]:
-        """The places of the messages that are looked for."""
+        """Yield the places of the messages that `look` accepts."""
         found = self._found[look]
         for place, original in enumerate(self.kept):
             if original in found if original != MOVED else look(self.message(place)):
                 yield place
 
     def read(self, look: Look) -> Iterator[tuple[int, Message]]:
-        """Yield the messages for this look with their places; those of a stored chain are read in batches."""
+        """Yield the messages that `look` accepts, with their places; those of a stored chain are read in batches."""
         stretch: dict[int, Message] = {}
         for place in self.places(look):
             shape = self.shapes[place]
@@ -200,7 +200,7 @@ class Worklist:
         return self._edits.setdefault(place, Edit())
 
     def offer(self, proposal: Proposal) -> str | None:
-        """Record a fix; its choice if it is accepted."""
+        """Record a fix, and return its choice if it is accepted, else None."""
         choices = tuple(proposal.outcomes)
         path = replace(self._places.path(proposal.about), part=proposal.part)
         # a form sends the id back, and no form can hold a lone surrogate
@@ -231,7 +231,7 @@ class Worklist:
         return self._places.words(about)
 
     def settle(self) -> None:
-        """Carries out the noted edits; places are counted again afterwards."""
+        """Apply the recorded edits and count the places again."""
         if not self._edits:
             return
         settled: list[tuple[Shape, int, int]] = []
@@ -261,12 +261,13 @@ class Worklist:
             yield message, MOVED, self.about[place]
 
     def splices(self) -> tuple[Splice, ...]:
-        """The difference to the original chain."""
+        """Return the difference from the original chain."""
         return splices(self.kept, self.shapes, len(self.chain))
 
 
 def splices(kept: Sequence[int], shapes: Sequence[Shape], length: int) -> tuple[Splice, ...]:
-    """Return the splices that lead to a list; `kept` gives the original place of what stayed (rising, else MOVED)."""
+    """Return the splices that turn the original list into this one. `kept` contains the original place of each message, in
+    rising order, or MOVED."""
     changes: list[Splice] = []
     start = 0
     new: list[Message] = []

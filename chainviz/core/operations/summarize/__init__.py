@@ -1,7 +1,7 @@
-"""Summarize: fold old messages into summaries, with a plan that a person sees before anything is written (seed 1).
+"""Summarize: replace old messages by summaries, with a plan that a person sees before anything is written.
 
-In reading order: `options`, `plan` (the plan as a value), `folding` and `reference` (make one, ours or exactly as the reference),
-`limits`, `summary_pair`, `writers` (who writes the texts), `losses` with `facts`, `operation` (the entry point).
+In reading order: `options`, `plan` (the plan as a value), `folding` and `reference` (create a plan, with our own rules or exactly
+as the reference does), `limits`, `summary_pair`, `writers` (write the texts), `losses` with `facts`, `operation` (the entry point).
 """
 
 from __future__ import annotations

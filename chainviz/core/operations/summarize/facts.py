@@ -1,4 +1,4 @@
-"""Facts that a summary easily loses: file paths, commands, URLs, ids, numbers, error lines. Found by shape, in linear time."""
+"""Find facts that a summary easily loses: file paths, commands, URLs, ids, numbers, error lines. Takes linear time."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ KINDS: dict[Kind, str] = {
     "number": "numbers",
     "counter": "counters",
 }
-"""Those whose loss weighs most come first. Counters are bare integers and times of day: line numbers, ports, clocks."""
+"""Kinds of facts with their labels, the most important first. Counters are bare integers and times of day, such as line numbers
+and ports."""
 LONGEST = 300
-"""Characters of a command or an error line."""
+"""Maximal length of a command or an error line, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ _FACT = re.compile(
     re.VERBOSE,
 )
 _TELLS = re.compile(r"[\d/\\.#]")
-"""A line without one of these has no fact: none contains white space, so each lies within a line."""
+"""A line without one of these characters contains no fact. Facts contain no white space, so none spans lines."""
 _ERROR = re.compile(
     r"\b(?:[A-Za-z]{0,40}(?:Error|Exception)\b|error\b|errors?:|exception\b|traceback\b|fail(?:ed|ure|s)?\b|fatal\b|panic\b|"
     r"denied\b|refused\b|not found\b|no such\b|timed? ?out\b|cannot\b|could not\b|couldn't\b|unable to\b|invalid\b|"
@@ -61,7 +62,7 @@ _ERROR_WORDS = (
     "error", "exception", "traceback", "fail", "fatal", "panic", "denied", "refused", "not found", "no such", "time",
     "cannot", "could", "unable", "invalid", "exit",
 )  # fmt: skip
-"""Each match of _ERROR holds one of these; looking for them is many times faster."""
+"""Each match of _ERROR contains one of these words; searching for them is many times faster."""
 _CODE = re.compile(
     r"\s*(?:\d{1,6}[:|\s]\s*)?[+-]?\s*(?:raise|from|import|def|class|except|return|if|elif|assert|with|for|while|print|logger|"
     r"log|throw|catch|function|const|let|var)\b|\s*(?:\d{1,6}[:|\s]\s*)?(?:#|//|\*|/\*)|"
@@ -73,7 +74,7 @@ _COMMAND_KEYS = {"command", "cmd", "commands", "script", "shell", "bash"}
 
 
 def facts_in(text: str) -> Iterator[Fact]:
-    """Every fact of a text, those that repeat too, in order by kind of search."""
+    """Yield every fact of a text, including repeated ones, grouped by the search that finds it."""
     telling = "\n".join(line for line in text.splitlines() if _TELLS.search(line)) if _TELLS.search(text) else ""
     for found in _FACT.finditer(telling):
         fact = _fact(found)
@@ -85,7 +86,7 @@ def facts_in(text: str) -> Iterator[Fact]:
 
 
 def error_lines(text: str) -> Iterator[Fact]:
-    """Lines that tell of an error, each once; code that raises one and a mere heading tell of none."""
+    """Yield each line that reports an error, once. Skips code that raises errors, and headings."""
     for line in dict.fromkeys(text.splitlines()) if _may_tell_error(text) else ():
         head = line[: 4 * LONGEST]
         if _may_tell_error(head) and _ERROR.search(head) and not _CODE.match(line):
@@ -106,7 +107,7 @@ def _fact(found: re.Match[str]) -> Fact | None:
         case "path":
             text = text.rstrip(".")
             if text[:2] in ("a/", "b/") and "/" in text[2:]:
-                text = text[2:]  # as a diff spells it
+                text = text[2:]  # a diff puts a/ or b/ before a path
             return Fact("path", text) if _is_path(text) else None
         case "file":
             return Fact("path", text)
@@ -143,7 +144,7 @@ def texts_of(part: Part) -> Iterator[str]:
 
 
 def commands_of(part: Part) -> Iterator[Fact]:
-    """Commands a tool is called with."""
+    """Yield the commands among the arguments of a call."""
     if isinstance(part, ToolCall):
         for key, text in leaves(part.arguments):
             if key.lower() in _COMMAND_KEYS and text.strip():
@@ -181,7 +182,7 @@ def facts_of(message: Message, *, most_characters: int = 1 << 62) -> Iterator[tu
                     yield index, fact
 
 
-# A summary quotes what was said and not what a program printed while it ran.
+# A summary quotes messages, but not the log lines and progress output of programs.
 
 
 _LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR!|FATAL|CRITICAL"
@@ -198,7 +199,7 @@ _PROGRESS = re.compile(
     r"""\d{1,3}%\s?[|\[] | [█▓▒░]{3} | [=#>]{8} | (?:^|\s)(?:PASSED|FAILED|SKIPPED|XFAIL)\s+\[\s*\d{1,3}%\]""", re.VERBOSE
 )
 _PROGRESS_MARK = re.compile("[%█▓▒░=#>]")
-"""What each match of _PROGRESS holds; looking for it is many times faster."""
+"""Each match of _PROGRESS contains one of these characters; searching for them is many times faster."""
 _STEP = re.compile(
     r"""\s*[\[(]?\s*\d{1,6}\s?/\s?\d{1,6}[\])]?\s |
     \s*(?:Collecting|Downloading|Downloaded|Requirement\ already\ satisfied|Successfully\ installed|Installing\ collected|
@@ -211,7 +212,7 @@ _READ = 400
 
 
 def without_log_prefix(line: str) -> str:
-    """The line without the time and the level in front of it."""
+    """Return the line without the time and the log level at its start."""
     for _ in range(_MOST_PREFIXES):
         found = _PREFIX.match(line)
         if not found or found.end() >= len(line):

@@ -1,8 +1,8 @@
-"""Plans our own folding (seed 1, without the reference's faults): which neighbouring nodes one summary each would replace.
+"""Plan which neighbouring nodes are each replaced by one summary. Follows the reference's rules, but not its faults.
 
-Nothing is summarized twice in a run: old sections that are joined and large pairs that are rotated are read from their
-originals. Sizes of texts not written yet are estimated; with each text that comes the plan is made again, so that the
-thresholds hold for real sizes. Reads shapes only, and the bodies of pieces that have a text.
+Nothing is summarized twice in a run: joined sections and rotated large pairs are read from their originals. The size of a
+text that is not written yet is estimated. The plan is made again with each new text, so that the thresholds apply to real
+sizes. Reads only shapes, and the bodies of pieces that have a text.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from chainviz.core.operations.summarize.writers.contract import Unchanged
 Shapes = Section[Shape]
 
 MOST_IN_A_PROMPT, WORTH_A_PROMPT = 200_000, 20_000
-"""Bytes of joined sections that are put before a writer at once; less than the second needs no prompt of its own."""
+"""The most bytes of joined sections in one prompt, and the fewest that get a separate prompt."""
 
 
 WORTH_FOLDING = 10
-"""Bytes of text that a summary must have room for; in fewer nothing can be said."""
+"""The fewest bytes of text that make a summary worthwhile."""
 
 
 def plan_folding(chain: Chain, options: SummarizeOptions, texts: Texts) -> Plan:
@@ -67,12 +67,12 @@ class _Folding:
         self.sections: Sequence[Shapes] = chain.tree.sections
         self.reader = Reader(chain)
         self.sizes = [section.size for section in self.sections]
-        """Of the sections as they will be."""
+        """The sizes of the sections after folding."""
         self.pieces: list[list[Piece]] = [[] for _ in self.sections]
         self.kept: list[list[UnchangedNodes]] = [[] for _ in self.sections]
         self.joined: list[Piece] = []
         self.first_last = max(0, len(self.sections) - options.keep_qa_sections)
-        """Index of the first section that is still talked in."""
+        """Index of the first active section."""
 
     @cached_property
     def overheads(self) -> dict[PairType, int]:
@@ -199,7 +199,7 @@ class _Folding:
         self.sizes[:count] = [header - saved + sum(part.expected for part in parts)]
 
     def _parts(self, count: int, type: PairType, why: Reason) -> list[Piece]:
-        """The first sections in as few pieces as prompts of a sensible length allow; their texts make one summary."""
+        """Split the first sections into as few pieces as the prompt length allows; their texts form one summary."""
         bodies = [section.size - section.header_size for section in self.sections[:count]]
         cuts, filled = [0], 0
         for i, size in enumerate(bodies):
@@ -231,9 +231,9 @@ class _Folding:
         return settled(piece, self.options, self.texts, self.format)
 
     def _gives_way(self, piece: Piece) -> bool:
-        """Whether smaller pieces take its nodes: where nobody wrote it, but not where its text was unfit.
+        """Return True if smaller pieces replace this one, because its text was not written. A text that is too large does not count.
 
-        Else the next run would ask for it again, with what became of those nodes, and might get a text that fits.
+        Otherwise the next run would request the piece again, with its nodes changed, and might get a text that is small enough.
         """
         return isinstance(self.texts.get(piece.key), Unchanged)
 
@@ -242,7 +242,7 @@ class _Folding:
         self.sizes[i] += piece.expected - piece.size
 
     def _piece(self, rule: Rule, first: Path, last: Path, why: Reason) -> Piece:
-        """Neighbouring pairs of one section."""
+        """Return a piece of neighbouring pairs of one section."""
         assert first.pair is not None and last.pair is not None
         pairs = self.sections[first.section - 1].body[first.pair - 1 : last.pair]
         type = summary_type(pair.type for pair in pairs)
@@ -263,7 +263,7 @@ class _Folding:
 
 
 def _target(size: int, overhead: int) -> int:
-    """Bytes for the text in place of so much: of little at most half, for a summary that saves nothing only loses."""
+    """Return the target size of a text that replaces `size` bytes: at most half of a small size, so that the summary saves space."""
     return max(1, min(target_bytes(size), (size - overhead) // 2))
 
 
@@ -271,7 +271,8 @@ NO_TEXTS: Mapping[str, str | Unchanged] = MappingProxyType({})
 
 
 def plan(chain: Chain, options: SummarizeOptions, texts: Texts = NO_TEXTS) -> Plan:
-    """Calls no model. Refused (pentagi only) where the reference would not take the chain, or fail on a piece that is left."""
+    """Plan a summary, without calling a model. With the preset `pentagi`, raises Refused if the reference would refuse the chain
+    or fail because a piece has no text."""
     if options.preset == "pentagi" and len(chain):
         return _plan_as_reference(chain, options, texts)
     return plan_folding(chain, options, texts)

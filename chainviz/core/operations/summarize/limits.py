@@ -1,4 +1,4 @@
-"""The arithmetic of seed 1: how many pairs and sections stay whole (sizes in bytes), and the reasons for folding in words."""
+"""How many pairs and sections are kept within the limits (sizes in bytes), and the reasons for folding as sentences."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from chainviz.core.counts import count_text
 from chainviz.core.operations.summarize.options import SummarizeOptions
 
 QA_RESERVE = 1_000
-"""Bytes of the QA limit that are left for the summary section."""
+"""Bytes of the QA limit that are reserved for the summary section."""
 
 
 def threshold(limit: int, reserve_percent: int) -> int:
-    """Return the part of the limit that a rotated section may fill, so that there is room for the next messages."""
+    """Return how much of the limit a rotated section may fill, so that there is room for the next messages."""
     return limit * (100 - reserve_percent) // 100
 
 
@@ -49,11 +49,11 @@ def sections_to_keep(sections: Sequence[int], most_sections: int, most_bytes: in
     return kept
 
 
-# Reasons name what was measured and the limit that it was compared with.
+# Each reason names a measured value and its limit.
 
 
 Reason = tuple[str, int, int]
-"""Why a piece is folded: the sentence, what was measured, and its limit."""
+"""Why a piece is folded: a sentence, the measured value, and its limit."""
 
 ONE_SUMMARY = "It is already one summary."
 NO_BODY = "It has only a header."

@@ -10,10 +10,10 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.operations.summarize.facts import KINDS, Fact, Kind, facts_in, facts_of
 
 MOST_CHARACTERS = 1_000_000
-"""Searched in all; a report that stops here says so."""
+"""Number of characters after which the search stops; the report then says that it is incomplete."""
 MOST_OF_A_TEXT = 200_000
 MOST_FACTS = 1_000
-"""Different ones of each kind."""
+"""The most distinct facts of each kind."""
 _CHECKED_PLACES = 20
 NUMBERS = ("number", "counter")
 
@@ -26,7 +26,7 @@ class Loss:
     """Index among the folded messages."""
     part: int
     path: Path | None = None
-    """Where it was, if the report was told where the messages were."""
+    """The path of the fact's message, if the paths were given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,15 @@ class Share:
 @dataclass(frozen=True, slots=True)
 class LossReport:
     losses: tuple[Loss, ...]
-    """In the order of the messages, by kind."""
+    """Sorted by kind, then in the order of the messages."""
     shares: tuple[Share, ...]
-    """Of the kinds that occur."""
+    """One share for each kind that occurs."""
     complete: bool = True
-    """False: the messages are so long, or hold so many facts, that some were not looked at."""
+    """False if some facts were not checked because there are too many or the messages are too long."""
 
 
 def losses(messages: Sequence[Message], summary: str, places: Sequence[Path] = ()) -> LossReport:
-    """Report the facts of the messages that the summary does not contain; `places` are the paths of the messages, one each."""
+    """Report the facts of the messages that the summary does not contain. `places` gives the path of each message."""
     found: dict[Kind, dict[str, Loss]] = {kind: {} for kind in KINDS}
     complete = True
     budget = MOST_CHARACTERS
@@ -94,7 +94,7 @@ def _path(places: Sequence[Path], index: int, part: int) -> Path | None:
 
 
 def _spelling(fact: Fact) -> str:
-    """Facts of one spelling are the same fact."""
+    """Return a normalized spelling of the fact; two facts with the same spelling are equal."""
     if fact.kind in NUMBERS:
         return _number(fact.text)
     return _plain(fact.text) if fact.kind in ("error", "command") else fact.text
@@ -109,7 +109,7 @@ def _plain(text: str) -> str:
 
 
 class _SummaryIndex:
-    """A summary, indexed to look up facts in it."""
+    """Looks up facts in a summary."""
 
     def __init__(self, summary: str) -> None:
         self.text = summary

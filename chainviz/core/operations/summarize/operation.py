@@ -1,5 +1,5 @@
-"""The summarize operation: plan, have each piece written, fold the pieces that have a text. If a piece fails, its
-messages stay, and the report gives the reason."""
+"""The summarize operation: make a plan, request a text for each piece, and replace the pieces that have one. If a piece fails,
+its messages are kept, and the report gives the reason."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Summarize:
     Options = SummarizeOptions
 
     def run(self, chain: Chain, options: SummarizeOptions, context: Context) -> Outcome:
-        """Writes one piece after the other, unless the context writes several at the same time, or has the texts already."""
+        """Write the pieces one after the other, unless the context writes several at once or already has the texts."""
         if context.summaries is not None:
             return fold(plan(chain, options, context.summaries), context.summaries, context.random)
         if context.write_summaries is not None:
@@ -57,7 +57,7 @@ class Summarize:
 
 
 def summarized(chain: Chain, options: SummarizeOptions, ask: WriteSummaries, source: random.Random) -> Outcome:
-    """Asks for what the plan needs, stage by stage; Refused where no piece at all could be written."""
+    """Request the texts that the plan needs, stage by stage. Raises Refused if every piece failed."""
     texts: dict[str, str | Unchanged] = {}
     planned = plan(chain, options)
     while waiting := planned.waiting(texts):
@@ -84,7 +84,7 @@ FOLDED, STAYS = "summarize", "left"
 
 
 def fold(plan: Plan, texts: Texts, source: random.Random | None = None) -> Outcome:
-    """The outcome with these texts. The plan is made again with their real sizes first; `source` makes tool-call ids."""
+    """Return the outcome with these texts, after planning again with their real sizes. `source` generates tool-call ids."""
     source = source or random.Random(0)
     plan = plan_again(plan.chain, plan.options, texts)
     if plan.options.preset == "pentagi":
@@ -103,7 +103,7 @@ def fold(plan: Plan, texts: Texts, source: random.Random | None = None) -> Outco
 
 
 def _ready(plan: Plan) -> list[Piece]:
-    """The pieces that can be folded; sections are joined only if every part of them has its text."""
+    """Return the pieces that can be folded. Sections are joined only if every part of them has a text."""
     joins = all(piece.after >= 0 for piece in plan.pieces if piece.rule == "qa")
     return [piece for piece in plan.pieces if piece.after >= 0 and (joins or piece.rule not in ("qa", "qa-human"))]
 
@@ -127,7 +127,7 @@ def _splices(chain: Chain, folds: Sequence[Piece], made: dict[str, tuple[Message
 
 
 def _joined_header(messages: Sequence[Message], questions: tuple[Message, ...] | None) -> tuple[Message, ...]:
-    """Return all system messages unchanged, then one human message: the summary of all, or all their parts."""
+    """Return all system messages unchanged, then one human message: the summary of the human messages, or all their parts."""
     systems = tuple(message for message in messages if message.role == SYSTEM)
     humans = [message for message in messages if message.role == HUMAN]
     if questions is not None:
@@ -150,7 +150,7 @@ def _rows(plan: Plan, folds: dict[str, Piece]) -> Iterator[Decision]:
 
 
 def _new_path(piece: Piece, folds: Sequence[Piece], chain: Chain) -> Path:
-    """The place of the summary in the changed chain."""
+    """Return the path of the summary in the changed chain."""
     if piece.rule == "qa-human":
         headers = (message for section in chain.tree.sections[: piece.last.section] for message in section.header)
         return Path(1, 0, sum(message.role == SYSTEM for message in headers))
@@ -203,7 +203,7 @@ def _as_reference(plan: Plan, texts: Texts, source: random.Random) -> Outcome:
 
 
 def _differences(before: Sequence[Message], after: Sequence[Message]) -> Iterator[Splice]:
-    """Splices around the messages that are the same objects and still in order, all others new."""
+    """Yield splices that replace every message that is not the same object in the same order."""
     places = {id(message): i for i, message in enumerate(before)}
     start = 0
     new: list[Message] = []

@@ -1,4 +1,4 @@
-"""What a person can choose about a summary: the settings of seed 1, and presets that fill them."""
+"""The options of a summary, and presets for them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PRESETS: dict[Preset, dict[str, Any]] = {
     },
     "pentagi": _SEED,
 }
-"""What a setting is where nobody says otherwise."""
+"""The values of each preset."""
 PRESET_LABELS: dict[str, str] = {
     "default": "Default",
     "assistant": "Assistant: larger limits, three sections kept",
@@ -55,11 +55,11 @@ PRESET_LABELS: dict[str, str] = {
 
 MOST_BYTES = 1 << 40
 LEAST_WINDOW = 4_000
-"""Tokens; in fewer there is no room beside the instructions."""
+"""In tokens; a smaller window has no room beside the instructions."""
 _OR_DEFAULT = "0 means the preset's value."
 
 _ZERO, _NOT_POSITIVE = re.compile("|0+"), re.compile("|0+|-[0-9]+")
-"""What leaves a limit to the preset; the reference takes everything below 1 so."""
+"""Values that mean the preset's limit. The reference treats everything below 1 this way."""
 
 
 def _number(name: str, title: str, description: str, group: str, most: int = MOST_BYTES) -> Any:
@@ -176,7 +176,7 @@ class SummarizeOptions(Options):
             name: value for name, value in given.items() if not (name in limits and unset.fullmatch(str(value).strip()))
         }
         if given.get("preset") != "pentagi" and chosen.get("tool_call_id_template") == "":
-            del chosen["tool_call_id_template"]  # the reference makes empty ids of it, which no provider takes
+            del chosen["tool_call_id_template"]  # with it, the reference creates empty ids, which no provider accepts
         return {**preset, **chosen}
 
     @field_validator("context_window")

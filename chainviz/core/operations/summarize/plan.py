@@ -1,5 +1,5 @@
-"""What a summary would do, before anybody writes a word: the pieces to fold and why, what stays and why, the sizes, and the messages
-that replace a piece once its text is there."""
+"""The plan of a summary before any text is written: which pieces to fold, which nodes to keep, why, and the sizes. Also creates
+the messages that replace a piece when its text is written."""
 
 from __future__ import annotations
 
@@ -23,56 +23,57 @@ from chainviz.core.operations.summarize.writers.contract import Case, SummaryReq
 from chainviz.core.operations.summarize.writers.prompt import instructions, prompt_body
 
 Rule = Literal["section", "pair", "rotation", "qa", "qa-human"]
-"""An old section; a large pair of a last section; the oldest pairs of a last section; old sections joined; their questions."""
+"""In this order: an old section, a large pair of a last section, the oldest pairs of a last section, joined old sections, and the
+human messages of joined sections."""
 
 STAGES: dict[Rule, int] = {"section": 0, "pair": 0, "rotation": 1, "qa": 2, "qa-human": 2}
-"""Whether a later stage is needed, and for what, depends on how long the texts of the earlier ones are."""
+"""The stage of each rule. The lengths of the texts of one stage decide which pieces the next stage needs."""
 
 
 Texts = Mapping[str, str | Unchanged]
-"""By the key of the piece."""
+"""Texts, or reasons why there is none, by the key of the piece."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a piece folds, with bodies."""
+    """The messages that a piece folds, with their bodies."""
 
     humans: tuple[Message, ...]
     messages: tuple[Message, ...]
     places: tuple[Path, ...]
-    """Where each of `messages` (for questions: of `humans`) stands in the chain."""
+    """The path of each of `messages`, or of each of `humans` if only questions are folded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Neighbouring nodes that one summary would replace."""
+    """Neighbouring nodes that are replaced by one summary."""
 
     rule: Rule
     first: Path
     last: Path
-    """Pairs, or for joined sections the sections; the same path twice for a single one."""
+    """The first and the last pair, or section if sections are joined; equal for a single one."""
     reason: str
     measure: int
     limit: int
-    """What was measured against which setting: bytes, or a count of sections."""
+    """The measured value and its limit: bytes, or a number of sections."""
     size: int
-    """Bytes of what is folded."""
+    """Size of the folded nodes in bytes."""
     type: PairType
-    """Of the summary pair."""
+    """The type of the summary pair."""
     target: int
-    """Bytes that the text should have."""
+    """The desired size of the text in bytes."""
     estimate: int
-    """Bytes of the replacement, estimated."""
+    """The estimated size of the replacement in bytes."""
     read: Callable[[], Material] = field(repr=False, compare=False)
-    """Reads what is folded."""
+    """Reads the folded messages."""
     after: int = -1
-    """Bytes of the replacement, once there is a text; -1 where there is none."""
+    """The size of the replacement in bytes, or -1 if there is no text yet."""
     left: str = ""
-    """Why the piece stays as it is although somebody was asked."""
+    """Why the piece is not folded although a text was requested."""
     continues: bool = False
-    """Its text goes on the summary of the piece before: together they were too long for one prompt."""
+    """True if the text continues the summary of the piece before, because both were too long for one prompt."""
     provisional: bool = False
-    """Depends on texts that are not written yet, and may look different then."""
+    """True if the piece depends on texts that are not written yet, and may still change."""
 
     @property
     def key(self) -> str:
@@ -84,7 +85,7 @@ class Piece:
 
     @property
     def expected(self) -> int:
-        """Bytes of the replacement, as far as is known."""
+        """The size of the replacement in bytes: the real one if it is known, else the estimate."""
         if self.left:
             return self.size
         return self.after if self.after >= 0 else self.estimate
@@ -92,13 +93,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class UnchangedNodes:
-    """Neighbouring nodes that stay, and why."""
+    """Neighbouring nodes that are not folded, with the reason."""
 
     first: Path
     last: Path
     why: str
     protected: bool = False
-    """Stays whatever the settings say."""
+    """True if no setting can change this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +128,19 @@ class Plan:
         return SummaryRequest(piece.key, case, said, body, material.humans, messages, target, window=window, exact=exact)
 
     def waiting(self, texts: Texts) -> tuple[Piece, ...]:
-        """The pieces to write now; empty when nothing is left to write. Plan again with each new text."""
+        """Return the pieces to write now, or an empty tuple if all are written. Plan again with each new text."""
         unwritten = [piece for piece in self.pieces if piece.key not in texts and not piece.left]
         stage = min((piece.stage for piece in unwritten), default=0)
         return tuple(piece for piece in unwritten if piece.stage == stage)
 
 
 def target_bytes(size: int) -> int:
-    """Return the target size of a summary of so many bytes: short texts keep more of themselves."""
+    """Return the target size of a summary of `size` bytes. It is a larger share of a short text than of a long one."""
     return min(size, 400 + size // 12, 4_000)
 
 
 def joined(kept: Sequence[UnchangedNodes]) -> tuple[UnchangedNodes, ...]:
-    """Neighbours that stay for the same reason, as one."""
+    """Join neighbouring entries that have the same reason."""
     result: list[UnchangedNodes] = []
     for each in kept:
         last = result[-1] if result else None
@@ -176,14 +177,14 @@ class Reader:
         return range(self._starts[first.section - 1], self._starts[last.section])
 
     def span(self, first: Path, last: Path) -> range:
-        """Places of the messages of neighbouring pairs."""
+        """Return the places of the messages of neighbouring pairs."""
         assert first.pair is not None and last.pair is not None
         body = self.chain.tree.sections[first.section - 1].body
         start = self.header(first.section).stop + _count(body[: first.pair - 1])
         return range(start, start + _count(body[first.pair - 1 : last.pair]))
 
     def pairs(self, first: Path, last: Path) -> Material:
-        """Pairs, or all pairs of sections, with the human messages they answer."""
+        """Return pairs, or all pairs of sections, with the human messages that they answer."""
         if first.pair is None:
             return self._joined(first, last)
         header, span = self.header(first.section), self.span(first, last)
@@ -224,7 +225,7 @@ def _count(body: tuple[BodyPair[Shape], ...]) -> int:
 
 def _places(section: Section[Shape], number: int, first: int = 1, last: int | None = None) -> Iterator[Path]:
     for p, pair in enumerate(section.body[first - 1 : last], first):
-        ai = pair.ai is None  # m0 is reserved for the AI message even where there is none
+        ai = pair.ai is None  # m0 is reserved for the AI message even if there is none
         for m in range(ai, ai + len(pair.messages)):
             yield Path(number, p, int(m))
 
@@ -234,7 +235,8 @@ NOTHING_WRITTEN = "The summary is empty."
 
 
 def settled(piece: Piece, options: SummarizeOptions, texts: Texts, format: Format) -> Piece:
-    """Return the piece with the size of its written summary, or marked as unchanged; the same piece if there is no text yet."""
+    """Return the piece with the size of its written summary or with the reason why it is not folded. Without a text it is returned
+    unchanged."""
     text = texts.get(piece.key)
     if text is None:
         return piece
@@ -254,7 +256,7 @@ def settled(piece: Piece, options: SummarizeOptions, texts: Texts, format: Forma
 def folded_into(
     piece: Piece, text: str, options: SummarizeOptions, source: random.Random, used: Container[str] = ()
 ) -> tuple[Message, ...]:
-    """The messages that replace the piece."""
+    """Return the messages that replace the piece."""
     if piece.rule == "qa-human":
         return (human(text),)
     carried: Sequence[Message] = ()

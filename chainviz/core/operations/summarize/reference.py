@@ -1,8 +1,7 @@
-"""Summarize exactly as the reference does, step by step: each step asks for texts and continues with them.
+"""Summarize exactly as the reference does, for users who must match PentAGI. Each step requests texts and continues with them.
 
-Separate from our own folding, for those who must match PentAGI. It summarizes marked completions and fresh summaries
-again,
-takes summaries that are larger than what they replace, and gives up the whole chain if one section fails.
+Unlike our own folding, the reference summarizes marked completions and new summaries again, accepts summaries that are larger
+than the nodes they replace, and fails for the whole chain if one section fails.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class _Pair:
     pair: BodyPair[Message]
     first: Path
     last: Path
-    """Of the pairs it replaces; its own path twice, if it was never folded."""
+    """The first and the last pair that this one replaces, or its own path twice if it was never folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,7 @@ class _Reference:
         answers = yield list(asks.values())
         body = list(section.body)
         for p, ask in asks.items():
-            # a failure is not told: the pair may still be folded with its section
+            # the reference ignores this failure: the pair may still be folded with its section
             if not isinstance(answers[ask.key], Unchanged):
                 body[p] = self._summary(ask, answers, carried=body[p].pair.messages)
         self.sections[i] = replace(section, body=tuple(body))

@@ -15,23 +15,22 @@ from chainviz.core.formats.contract import Format
 from chainviz.core.formats.stylist import written_size
 
 PREFIX = "**summarized content:**\n"
-"""How the text of a completion that is a summary begins."""
+"""The start of the text of a completion that is a summary."""
 _MARK = PREFIX.rstrip()
 CARRIED_CHARACTERS = 500
-"""Of the text that goes along with carried reasoning: its signature does not cover that text."""
+"""The most characters that are kept of a text beside carried reasoning, whose signature does not cover the text."""
 _TRIES = 50
 
 
 def is_summary(pair: BodyPair[Shape]) -> bool:
-    """Whether the pair is a summary already; a message whose body was not read is judged by its preview."""
+    """Return True if the pair already is a summary. If a message's body was not read, its preview is used."""
     if pair.type is not PairType.COMPLETION:
         return pair.type is PairType.SUMMARIZATION
     return pair.ai is not None and _opening(pair.ai).startswith(_MARK)
 
 
 def is_marked_as_reference(pair: BodyPair[Message]) -> bool:
-    """Return True if the reference recognises the pair as a summary: it reads only the first part, and wants the whole
-    prefix."""
+    """Return True if the reference recognises the pair as a summary: it checks only the first part, for the full prefix."""
     if pair.type is not PairType.COMPLETION or pair.ai is None:
         return pair.type is PairType.SUMMARIZATION
     first = pair.ai.parts[0] if pair.ai.parts else None
@@ -59,15 +58,15 @@ def overhead(type: PairType, template: Template, format: Format) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NewIds:
-    """Call ids of a template."""
+    """Generates call ids from a template."""
 
     template: Template
     source: random.Random
     used: Container[str] = ()
-    """Ids that the chain has already."""
+    """The ids that the chain already has."""
 
     def take(self) -> str:
-        """An id that the chain does not have, as long as the template has any."""
+        """Return a new id that the chain does not have, if the template allows one."""
         for _ in range(_TRIES):
             id = self.template.generate(self.source, SUMMARIZATION_TOOL)
             if id not in self.used:
@@ -78,9 +77,9 @@ class NewIds:
 def summary_pair(
     text: str, type: PairType, ids: NewIds, *, carried: Sequence[Message] = (), shortened: bool = True
 ) -> BodyPair[Message]:
-    """A pair with this summary. From `carried` come what its providers ask for: reasoning, and a mark in place of signatures.
+    """Return a pair with this summary. It takes from `carried` what providers require: reasoning, and a mark in place of signatures.
 
-    `shortened` cuts a long text beside that reasoning, which would keep the summary large for ever.
+    `shortened` cuts long texts beside that reasoning, because they would make every later summary large.
     """
     if type is PairType.COMPLETION:
         return completion(PREFIX + text)
@@ -91,7 +90,7 @@ def summary_pair(
 
 
 def carried_size(messages: Sequence[Message]) -> int:
-    """Bytes of the text that would go along with carried reasoning."""
+    """Return the bytes of the text that is kept beside carried reasoning."""
     reasoned = reasoning_message(messages)
     return sum(_cut(part).size for part in reasoned.parts) if reasoned is not None else 0
 

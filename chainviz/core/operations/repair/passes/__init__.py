@@ -1,1 +1,1 @@
-"""The passes of repair, each for one kind of problem. A pass reads the tree of the session and offers fixes in it."""
+"""The passes of repair, each for one kind of problem. A pass reads the tree of the worklist and offers fixes."""

@@ -34,7 +34,7 @@ from chainviz.core.providers.server_blocks import lone_calls, lone_results
 
 
 def fix_shared_ids(work: Worklist) -> None:
-    """The second and later calls of a turn that share an id; a single result may be meant for all of them."""
+    """Fix calls of one turn that share an id; a single result may be meant for all of them."""
     names = _Names(work)
     for turn in work.turns:
         for id, calls in _by_id(turn).items():
@@ -48,7 +48,8 @@ def fix_shared_ids(work: Worklist) -> None:
 
 
 def fix_reused_ids(work: Worklist) -> None:
-    """Calls with the id of an earlier turn. Only on demand: most APIs want ids apart within a turn, Anthropic's in the request."""
+    """Fix calls that reuse the id of an earlier turn. Only on demand: for most APIs ids must be unique only within a turn, but
+    for Anthropic's within the request."""
     names = _Names(work)
     seen: set[str] = set()
     for turn in work.turns:
@@ -62,7 +63,7 @@ def fix_reused_ids(work: Worklist) -> None:
 
 
 class _Names:
-    """Ids like an old one that no call of the chain has; letters, digits and _ only are added."""
+    """Creates ids that resemble an old one and that no call of the chain has. Adds only letters, digits and _."""
 
     def __init__(self, work: Worklist) -> None:
         self._work = work
@@ -97,12 +98,12 @@ class _Reuse(NamedTuple):
     rule: str
     problem: str
     part: int
-    """The first call that has to change."""
+    """Index of the first call that has to change."""
     default: bool = False
 
 
 def _rename(work: Worklist, turn: Turn, calls: list[CallRef], names: list[str], reuse: _Reuse) -> None:
-    """Calls of one id get these names in order, and their results with them."""
+    """Give the calls of one id these names in order, and their results too."""
     assert turn.ai is not None
     message = work.message(turn.ai)
     about = work.about[turn.ai]
@@ -152,7 +153,7 @@ def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) ->
     }
     has_no_room = turn.rest.stop == len(work.shapes) and work.chain.surroundings.ends_single
     if has_no_room or part.type == "computer":
-        # a response of a provider has no room for a result, and only a screenshot answers a computer call
+        # a provider's response cannot contain a result, and a computer call needs a screenshot as its result
         del outcomes["answer-call"]
     rule = "terminal-call" if terminal else "pending-call"
     choice = work.offer(Proposal(rule, about, call.part, call.id, problem, (part,), outcomes, default=not terminal))
@@ -170,7 +171,8 @@ def calls_by_user(message: Message) -> bool:
 
 
 def fix_user_calls(work: Worklist) -> None:
-    """Only on demand: calls that are not the model's, and their results, are matched with nothing, and refused by most APIs."""
+    """Turn calls in messages of the user, and their results, into text. Only on demand: nothing matches them, and most APIs
+    refuse them."""
     for place, message in work.read(calls_by_user):
         for i, part in enumerate(message.parts):
             if not isinstance(part, ToolCall | ToolResult):
@@ -190,9 +192,9 @@ def fix_user_calls(work: Worklist) -> None:
 
 
 def fix_summaries(work: Worklist) -> None:
-    """Seed rule 7: a summarization pair has exactly one tool message. Strict parsing accepts more, so this is not a default.
+    """Merge the tool messages of a summarization pair into one. Strict parsing accepts several, so this is not a default.
 
-    Formats that keep one result a message cannot have it otherwise.
+    Formats that store each result as its own message always have several.
     """
     if not get_format(work.chain.format).packs:
         return
@@ -217,7 +219,7 @@ def has_lone_results(message: Message) -> bool:
 
 
 def fix_server_results(work: Worklist) -> None:
-    """Only on demand: other APIs do not know these parts."""
+    """Fix server calls without a result and server results without a call. Only on demand: other APIs do not know these parts."""
     for place, message in work.read(has_lone_results):
         for i, part in lone_results(message):
             _offer(work, place, (i, part), ("server-result-without-call", "call", "server-result-to-text"))
@@ -228,7 +230,7 @@ def fix_server_results(work: Worklist) -> None:
 
 
 def _offer(work: Worklist, place: int, spot: tuple[int, Opaque], flaw: tuple[str, str, str]) -> None:
-    """Offer a fix for a part. `flaw`: the rule, the missing member, and the choice."""
+    """Offer a fix for a part. `flaw` contains the rule, what is missing, and the choice."""
     (i, part), (rule, missing, choice) = spot, flaw
     about = work.about[place]
     problem = f"{work.where(about)} has a {part.kind} without its {missing}."

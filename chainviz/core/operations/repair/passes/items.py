@@ -1,5 +1,5 @@
-"""Items of OpenAI's Responses whose form is refused: ids that do not fit or come twice, reasoning with content or without a
-summary, tool messages of Chat."""
+"""Fix items that OpenAI's Responses API refuses: invalid or repeated ids, reasoning with content or without a summary, and
+tool messages of the Chat API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chainviz.core.operations.repair.session import Worklist
 
 RESPELL, DROP_COPY, DROP_ID = "respell-item", "drop-copy", "drop-item-id"
 _AT: dict[str, Pointer] = {**dict.fromkeys(PROVIDER.formats, ()), **dict.fromkeys(PROVIDER.sessions, ("payload",))}
-"""Where the item of a unit is, by format."""
+"""The pointer to the item within its JSON value, by format."""
 
 
 def has_items(message: Message) -> bool:
@@ -28,7 +28,7 @@ def has_items(message: Message) -> bool:
 
 
 def fix_items(work: Worklist) -> None:
-    """Only on demand: just OpenAI's Responses look at them."""
+    """Fix items. Only on demand, since only OpenAI's Responses API checks them."""
     if work.chain.format not in _AT or not any(map(work.options.asks_for, (RESPELL, DROP_COPY, DROP_ID))):
         return
     seen: dict[str, Any] = {}
@@ -47,10 +47,10 @@ class _Items:
 
     at: Pointer
     seen: dict[str, Any]
-    """The items before the message, by their ids."""
+    """The items of earlier messages, by id."""
 
     def of(self, message: Message) -> Iterator[tuple[str, Any]]:
-        """The id of each item, "" for an item without one, and the item."""
+        """Yield the id of each item, or "" if it has none, and the item."""
         for fragment in message.source:
             item = None if fragment.ordinal == SLOT else self.item(fragment)
             yield item_id(item), item
@@ -72,8 +72,8 @@ class _Items:
 
 
 def without_encrypted(message: Message, format: str) -> Message | None:
-    """The message without its encrypted reasoning and without the ids of the items that need it; None for a format that has
-    no items, and for a message that is nothing else."""
+    """Return the message without its encrypted reasoning and without the ids of the items that need it. Return None if the
+    format has no items or nothing would be left of the message."""
     if format not in _AT:
         return None
     items, source, was_reasoning = _Items(_AT[format], {}), list[Fragment](), False
@@ -94,7 +94,7 @@ def _without_id(fragment: Fragment, at: Pointer) -> Fragment:
 
 
 def _drop_copies(work: Worklist, place: int, message: Message, items: _Items) -> None:
-    """An item that is equal to an earlier one is dropped whole."""
+    """Drop each item that equals an earlier one."""
     earlier = items.repeated(message)
     kept = tuple(
         fragment
@@ -126,7 +126,7 @@ def _respell(work: Worklist, place: int, message: Message, items: _Items) -> Non
 
 
 def _drop_id(work: Worklist, place: int, message: Message, items: _Items) -> None:
-    """The API may look for reasoning before the first item of the model, by the id of that item."""
+    """Drop the id of the model's first item, since the API may use it to look for reasoning before the item."""
     edit = work.edit(place)
     message = edit.whole or message
     first = next(((i, each) for i, each in enumerate(message.source) if each.ordinal != SLOT), None)
@@ -176,6 +176,6 @@ def _spelled(text: str, value: dict[str, Any], *, is_repeated: bool) -> str:
 
 
 def _summary(content: list[Any]) -> list[dict[str, str]]:
-    """The texts of the content of a reasoning item as its summary, so that they stay."""
+    """Turn the content of a reasoning item into its summary, so that the texts are kept."""
     texts = [block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str)]
     return [{"type": "summary_text", "text": text} for text in texts]

@@ -1,4 +1,4 @@
-"""What some APIs refuse in messages beside plain text: large pictures, pictures in results, texts around results. On demand."""
+"""Fix images, files and misplaced texts that some APIs refuse. On demand."""
 
 from __future__ import annotations
 
@@ -42,9 +42,8 @@ def has_pictures(message: Message) -> bool:
 
 
 def fix_pictures(work: Worklist) -> None:
-    """Offer fixes for images that are empty, unreachable, broken, of a type that some APIs refuse or too large for
-    some, and for as many large ones as have to go if there are many. Animations only on demand: nearly every API
-    accepts GIF."""
+    """Offer fixes for images that are empty, unreachable or broken, or whose type or size some APIs refuse. If a request has
+    too many large images, offer to drop the surplus. GIF only on demand, since nearly every API accepts it."""
     is_asked = work.options.asks_for("image-to-text")
     refused = refused_among_many(work.read(has_pictures))
     for place, message in work.read(has_pictures):
@@ -85,7 +84,7 @@ def fix_media_types(work: Worklist) -> None:
 
 
 def _offer_name(work: Worklist, spot: _Spot, named: Part, told: Part) -> None:
-    """Offers to name the type that the bytes show, or a note in place of the picture."""
+    """Offer to correct the media type to that of the image's bytes, or to put a note in its place."""
     about = work.about[spot.place]
     outcomes: dict[str, tuple[Part, ...]] = {_MISLABELLED.choice: (named,), "image-to-text": (told,)}
     problem = f"{work.where(about)} {_MISLABELLED.what}."
@@ -109,7 +108,7 @@ def has_answer_media(message: Message) -> bool:
 
 
 def fix_answer_media(work: Worklist) -> None:
-    """Anthropic's API takes pictures and files of the user only."""
+    """Offer to replace images and files of AI messages, since Anthropic's API accepts them only from the user."""
     for place, message in work.read(has_answer_media):
         for i, part in enumerate(message.parts):
             if isinstance(part, Image | Binary):
@@ -142,7 +141,7 @@ def has_texts_in_results(message: Message) -> bool:
 
 
 def fix_texts_in_results(work: Worklist) -> None:
-    """Texts of a tool message go behind its results; blank ones go."""
+    """Move texts of a tool message after its results, and drop blank ones."""
     for place, message in work.read(has_texts_in_results):
         last = max((result.part for result in message.results), default=-1)
         for i, part in enumerate(message.parts):
@@ -156,7 +155,7 @@ def fix_texts_in_results(work: Worklist) -> None:
 class _Flaw(NamedTuple):
     rule: str
     what: str
-    """The problem in words, after the name of the message."""
+    """The rest of the sentence that begins with the name of the message."""
     choice: str
 
 

@@ -1,6 +1,6 @@
-"""Fix what an API refuses about a whole request: its end, its system text, texts beside results, its definitions.
+"""Fix problems of a whole request: its end, its system text, texts beside results, its tool definitions.
 
-All on demand: each fix is for one provider, and a finished conversation needs none of them.
+All fixes are on demand: each is for one provider, and a finished conversation needs none of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REFERENCE, FIRST, DEFINE = "reference-to-text", "compaction-first", "define-tool
 
 
 def fix_answer_at_end(work: Worklist) -> None:
-    """A request that ends with the assistant's words, which newer models do not continue."""
+    """Fix a request that ends with the assistant's words, since newer models do not continue them."""
     place = len(work.shapes) - 1
     if place < 0 or work.shapes[place].role != AI or work.shapes[place].calls or work.chain.surroundings.ends_single:
         return
@@ -47,7 +47,7 @@ def fix_answer_at_end(work: Worklist) -> None:
 
 
 def fix_leading_system(work: Worklist) -> None:
-    """A system message that begins the list, where the API has a member for it beside the list."""
+    """Move a leading system message out of the list, for APIs that have a separate member for it."""
     if not work.shapes or work.shapes[0].role != SYSTEM or not work.options.asks_for(TO_SLOT):
         return
     message = work.message(0)
@@ -67,7 +67,7 @@ def calls_from_code(message: Message) -> bool:
 
 
 def fix_texts_beside_results(work: Worklist) -> None:
-    """Words of the user in the turn that answers programmatic calls: the API takes nothing but results there."""
+    """Move the user's texts out of a turn that answers programmatic calls, since the API accepts only results there."""
     if not work.options.asks_for(TO_START):
         return
     for place in list(work.places(calls_from_code)):
@@ -111,7 +111,7 @@ def refers_to_tools(message: Message) -> bool:
 
 
 def fix_references(work: Worklist) -> None:
-    """References to tools that the request does not define become texts that name them."""
+    """Turn references to tools that the request does not define into texts with the tool's name."""
     known = request_of(work.chain.surroundings).tools if work.options.asks_for(REFERENCE) else None
     if known is None:
         return
@@ -166,7 +166,7 @@ def fix_compactions(work: Worklist) -> None:
 
 
 def fix_undefined_tools(work: Worklist) -> None:
-    """A request to Bedrock that calls tools and defines none: `toolConfig` gets each name that is called."""
+    """Define the called tools in `toolConfig` if a request to Bedrock calls tools and defines none."""
     if work.chain.format != "bedrock_converse" or not work.options.asks_for(DEFINE):
         return
     called = next((place for place, shape in enumerate(work.shapes) if shape.calls), None)
@@ -199,7 +199,7 @@ def has_marks(message: Message) -> bool:
 
 
 def fix_cache_marks(work: Worklist) -> None:
-    """Remove surplus cache marks. Only on demand, since just one API counts them. Marks of tools stay, and count."""
+    """Remove surplus cache marks. Only on demand, since only one API counts them. Marks of tools count but are kept."""
     if not PROVIDER.limits_marks(work.chain.format) or not work.options.asks_for(DROP):
         return
     marked = [(place, *block) for place, message in work.read(has_marks) for block in marked_blocks(message)]

@@ -1,4 +1,4 @@
-"""Results that are far from their call, repeat, or have no call: each finds its call or stays readable."""
+"""Fix results that are far from their call, repeat another result, or have no call. Each moves to its call or becomes text."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Stray:
     ref: CallRef
     rule: str
     first: tuple[int, int] | None = None
-    """For a duplicate: place and part of the result that counts."""
+    """Place and part of the first result of the call, if this one is a duplicate."""
     home: int | None = None
-    """The turn whose call waits for it."""
+    """The turn whose call has no result and matches this one."""
     answered: tuple[int, int] | None = None
-    """Place and part of the result that an earlier call with its id already has."""
+    """Place and part of the existing result, if an earlier call with the same id has one."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Matches:
     turns: list[Turn] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
     waiting: dict[str, list[int]] = field(default_factory=dict)
-    """Call id to the turns with an unanswered call of it, rising; twice where two calls wait."""
+    """The turns with an unanswered call, by call id, in rising order; a turn with two such calls is listed twice."""
 
 
 def fix_results(work: Worklist) -> None:
@@ -58,7 +58,7 @@ def fix_results(work: Worklist) -> None:
 
 
 def _become_duplicate(stray: Stray, stayed: dict[tuple[int, str], tuple[int, int]]) -> None:
-    """A second result of an id whose first result stays in the pair, with a call made for it, is one result too many."""
+    """Mark a stray as a duplicate if an earlier result with its id stays in the pair because its call was added."""
     first = stayed.get((stray.turn, stray.ref.id))
     if first is not None and stray.home is None:
         stray.first, stray.rule = first, "duplicate-result"
@@ -135,7 +135,7 @@ def _fix(work: Worklist, found: Matches, stray: Stray, moves: dict[int, list[tup
 
 
 def _is_stored(work: Worklist, turn: Turn) -> bool:
-    """Whether the call of a turn without one may be among the messages that the API stores."""
+    """Return True if the call of a turn without one may be in an earlier message that only the API stores."""
     stored = work.request.stored
     return bool(stored) and turn.ai is None and (stored == REFERENCE or all(each.role != AI for each in work.shapes[: turn.rest.start]))
 
@@ -154,7 +154,7 @@ def _words(work: Worklist, found: Matches, stray: Stray) -> str:
 
 
 def _outcomes(work: Worklist, stray: Stray, part: ToolResult) -> dict[str, tuple[Part, ...]]:
-    """What can become of the result, best first."""
+    """Return the parts that each choice leaves of the result, best choice first."""
     outcomes: dict[str, tuple[Part, ...]] = {}
     if stray.home is not None:
         outcomes["move-result"] = (part,)
@@ -207,7 +207,7 @@ def _add_call(work: Worklist, turn: Turn, stray: Stray, part: ToolResult, about:
 
 
 def _move(work: Worklist, found: Matches, place: int, moved: list[tuple[Stray, Part]]) -> None:
-    """Move results to the end of their call's pair. A message that is moved whole keeps its source and its other parts."""
+    """Move results to the end of their call's pair. A message that moves as a whole keeps its source and its other parts."""
     message = work.message(place)
     edit = work.edit(place)
     homes = {stray.home for stray, _ in moved}
@@ -225,7 +225,7 @@ def _arrive(work: Worklist, found: Matches, stray: Stray, message: Message, abou
 
 
 def _fix_leftovers(work: Worklist, turn: Turn) -> None:
-    """Keep tool messages without results that follow no call readable."""
+    """Turn tool messages that have no results and follow no call into human messages."""
     for place in turn.rest:
         shape = work.shapes[place]
         if shape.role != TOOL or (shape.results and not _lost_all_results(work, place)):
@@ -236,7 +236,7 @@ def _fix_leftovers(work: Worklist, turn: Turn) -> None:
             continue
         parts = tuple(part for i, part in enumerate(message.parts) if i not in edit.parts)
         if shape.results:
-            # its results were dealt with one by one; the rest of it follows them
+            # all its results were handled separately; its other parts follow them
             choice: str | None = "result-to-text"
         else:
             choice = _offer_leftover(work, place, message)

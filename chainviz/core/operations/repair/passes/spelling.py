@@ -1,4 +1,4 @@
-"""What only a message's content shows: invalid JSON in arguments, and blank texts. A fix loses nothing."""
+"""Fix problems that only a message's content shows, such as invalid JSON in arguments and blank texts, without loss."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _fix_call(work: Worklist, place: int, index: int, call: ToolCall) -> None:
         after = (Text(kept), new)
     about = work.about[place]
     problem = f"{work.where(about)} calls {call.name or 'a tool'} with invalid JSON arguments."
-    # empty arguments are what many transcripts write for a call without any
+    # many transcripts write empty arguments for a call without arguments
     default = fixed.how != "empty" and call.type != FREE_FORM
     rule = "empty-arguments" if fixed.how == "empty" else "bad-arguments"
     proposal = Proposal(rule, about, index, call.id, problem, (call,), {"mend-arguments": after}, default)
@@ -66,7 +66,7 @@ def _fix_call(work: Worklist, place: int, index: int, call: ToolCall) -> None:
 
 
 def _wrap(work: Worklist, place: int, index: int, call: ToolCall) -> None:
-    """Only on demand: some APIs take any JSON."""
+    """Wrap arguments that are not an object. Only on demand, since some APIs accept any JSON."""
     about = work.about[place]
     problem = f"{work.where(about)} calls {call.name or 'a tool'} with arguments that are JSON but not an object."
     new = replace(call, arguments=f'{{"value": {call.arguments.strip()}}}')
@@ -83,8 +83,8 @@ def says_nothing(message: Message) -> bool:
 
 
 def fix_empty(work: Worklist) -> None:
-    """Only on demand: most APIs take empty texts, Anthropic's refuses them. OpenAI's refuses a message of reasoning alone. A document
-    that is one message, such as a provider's response, keeps it."""
+    """Drop empty texts, and messages with only reasoning. Only on demand: Anthropic's API refuses empty texts and OpenAI's
+    refuses messages with only reasoning. If the document is a single message, such as a provider's response, it is kept."""
     if len(work.shapes) == 1 and work.chain.surroundings.is_single:
         return
     for place, message in work.read(says_nothing):
@@ -108,7 +108,7 @@ def has_surrogates(message: Message) -> bool:
 
 
 def fix_surrogates(work: Worklist) -> None:
-    """Replace halves of characters. Only on demand: many programs write them as U+FFFD without being asked."""
+    """Replace halves of characters. Only on demand, since many programs write them as U+FFFD anyway."""
     for place, message in work.read(has_surrogates):
         about = work.about[place]
         for i, part in enumerate(message.parts):
@@ -122,7 +122,7 @@ def fix_surrogates(work: Worklist) -> None:
 
 
 def fix_end(work: Worklist) -> None:
-    """Only on demand: Anthropic's API refuses white space at the end of a message that it is to go on with."""
+    """Trim white space at the end of the chain. Only on demand: Anthropic's API refuses it in a message that it has to continue."""
     place = len(work.shapes) - 1
     if place < 0 or work.shapes[place].role != AI:
         return
@@ -151,7 +151,7 @@ def _drop(work: Worklist, place: int, message: Message, blank: list[int]) -> Non
 
 ID, LONGEST_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}"), 40
 NAME, LONGEST_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}"), 64
-"""What every API takes."""
+"""Ids and names that every API accepts."""
 _REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -176,7 +176,7 @@ _NAMES = Spelling(
 
 
 def fix_ids(work: Worklist) -> None:
-    """An id gets a new spelling in its pair alone, one that no other call of the chain has."""
+    """Respell an id within its pair, with a spelling that no other call of the chain has."""
     taken: set[str] | None = None
     for turn in work.turns:
         for old in dict.fromkeys(call.id for call in turn.calls if not ID.fullmatch(call.id)):
@@ -189,7 +189,7 @@ def fix_ids(work: Worklist) -> None:
 
 
 def fix_names(work: Worklist) -> None:
-    """One tool keeps one name: the same new spelling everywhere."""
+    """Respell tool names; a tool gets the same new name everywhere."""
     for turn in work.turns:
         for old in dict.fromkeys(call.name for call in turn.calls if not NAME.fullmatch(call.name)):
             _respell(work, turn, _NAMES, old, _name(old))
@@ -197,7 +197,7 @@ def fix_names(work: Worklist) -> None:
 
 
 def fix_result_names(work: Worklist) -> None:
-    """A result without the name of its function gets that of its call, in formats whose results have one."""
+    """Add the function name of the call to a result that lacks it, in formats whose results have one."""
     if not get_format(work.chain.format).names_results:
         return
     for turn in work.turns:

@@ -1,4 +1,4 @@
-"""Reasoning that an API refuses. It cannot be signed or restored, so it is dropped."""
+"""Drop reasoning that an API refuses, since it cannot be signed or restored."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def reasons(message: Message) -> bool:
 
 
 def fix_thinking(work: Worklist) -> None:
-    """Only on demand: what one API refuses, another wants back."""
+    """Drop refused reasoning. Only on demand, since other APIs require the same reasoning."""
     ends = list(accumulate(len(section) for section in work.tree.sections))
     unthinking = {bisect_right(ends, place) for place in work.places(acts_unthinking)}
     for number, found in groupby(work.read(reasons), lambda item: bisect_right(ends, item[0])):
         section = [(place, message, _fault(message, _role_at(work, place + 1))) for place, message in found]
-        # where one call has no reasoning or loses it, the rest of its section cannot keep any
+        # if one call has no reasoning or loses it, all reasoning of its section has to be dropped
         incomplete = number in unthinking or any(message.calls and fault for _, message, fault in section)
         for place, message, fault in section:
             if fault is None and incomplete:
@@ -52,7 +52,7 @@ def fix_thinking(work: Worklist) -> None:
 
 
 def fix_signed(work: Worklist) -> None:
-    """Only on demand: nobody can tell from signed reasoning whether it, or something before it, was changed."""
+    """Drop signed reasoning. Only on demand: a signature does not show whether it or an earlier message was changed."""
     if work.options.asks_for(DROP_SIGNED):
         for place, message in work.read(thinks_signed):
             _offer(work, place, message, Flaw("thinking-signed", "has signed reasoning", DROP_SIGNED))
@@ -62,7 +62,7 @@ def fix_signed(work: Worklist) -> None:
 class Flaw(NamedTuple):
     rule: str
     what: str
-    """What the message does."""
+    """The rest of the sentence that begins with the name of the message."""
     fix: str = "drop-thinking"
 
 
@@ -71,7 +71,7 @@ def _role_at(work: Worklist, place: int) -> Role | None:
 
 
 def _fault(message: Message, after: Role | None) -> Flaw | None:
-    """What is wrong with the reasoning of the message itself. `after`: the role behind it, None at the end."""
+    """Return the problem of the message's own reasoning. `after` is the role of the next message, or None at the end."""
     if any(map(is_unsigned, message.parts)):
         return Flaw("thinking-unsigned", "has reasoning without a signature")
     if any(map(is_emptied, message.parts)):
@@ -84,7 +84,7 @@ def _fault(message: Message, after: Role | None) -> Flaw | None:
 
 
 def fix_missing_reasoning(work: Worklist) -> None:
-    """Only on demand: DeepSeek wants a reasoning beside every call, and nobody can restore it."""
+    """Add empty reasoning to calls without any. Only on demand: DeepSeek requires reasoning with every call."""
     if work.chain.format not in DEEPSEEK.formats or not work.options.asks_for("empty-reasoning"):
         return
     for place, message in work.read(acts_unthinking):
@@ -113,7 +113,7 @@ def fix_unsigned_calls(work: Worklist) -> None:
 
 
 def _offer_signature(work: Worklist, place: int, message: Message) -> bool:
-    """False where the format of the chain has no place for it."""
+    """Offer to mark the call as not signed. Return False if the chain's format cannot store a signature."""
     about, part = work.about[place], message.calls[0].part
     signed = with_signed_call(message)
     if not _holds_signature(work.chain.format, signed):
@@ -130,7 +130,7 @@ def _offer_signature(work: Worklist, place: int, message: Message) -> bool:
 
 
 def _holds_signature(format: str, message: Message) -> bool:
-    """Whether a message whose first call is signed still is when it is written and read again."""
+    """Return True if the signature of the message's first call is kept when the message is written and read again."""
     if read_only(format):
         return False
     written = get_format(format)

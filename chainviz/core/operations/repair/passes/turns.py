@@ -1,5 +1,5 @@
-"""Fix turns: roles in the wrong place, sections without an opening human message, and turns of the user that an API
-wants in one message. Parts that cannot keep their type become text."""
+"""Fix turns: roles in the wrong place, sections without an opening human message, and user turns that an API requires to be one
+message. Parts that cannot keep their type become text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JOIN = "join-turns"
 
 
 def fix_turns(work: Worklist) -> None:
-    """Only in the API's own JSON: Convert writes turns of other formats as one message."""
+    """Join the user's messages of a turn. Only in the API's own JSON, since Convert writes turns of other formats as one message."""
     if not get_format(work.chain.format).joins_turns:
         return
     _join_results(work)
@@ -121,7 +121,7 @@ def fix_mid_systems(work: Worklist) -> None:
             continue
         outcomes = {"note-system": note.parts, "system-to-start": message.parts}
         if leading:
-            # right behind the first system message, joining it reorders nothing
+            # it directly follows the first system message, so joining them reorders nothing
             outcomes = dict(reversed(outcomes.items()))
         problem = f"{work.where(work.about[place])} is a system message in the middle of the chain."
         choice = work.offer(
@@ -140,20 +140,21 @@ def fix_mid_systems(work: Worklist) -> None:
 
 
 def _in_one_text(message: Message) -> Message:
-    """Programs that keep states read no content of several parts."""
+    """Join the message's parts, since the programs that store states cannot read several parts."""
     texts = [part.text for part in message.parts if isinstance(part, Text)]
     return message if len(texts) < len(message.parts) else replace(message, parts=(Text("\n".join(texts)),))
 
 
 def _offer_of_state(work: Worklist, message: Message, note: Message) -> str | None:
-    """Kept unless a person wants it otherwise: seed 3 sends the system messages of each call, and stores none that lead."""
+    """Offer to change a leading system message of a state. Not by default: each call sends its own system messages, and a state
+    does not store leading ones."""
     problem = f"{work.where(work.about[0])} is a system message at the start of a state; each call brings its own."
     outcomes = {"note-system": note.parts, "drop-message": ()}
     return work.offer(Proposal("system-in-state", work.about[0], None, "", problem, message.parts, outcomes, default=False))
 
 
 def _join_to_start(work: Worklist, joined: list[tuple[int, Message]]) -> None:
-    """The parts of later system messages join the first one, or become it."""
+    """Append the parts of later system messages to the first one, or create it from them."""
     parts = tuple(part for _, message in joined for part in detached(message.parts))
     if work.shapes[0].role == SYSTEM:
         work.edit(0).added += parts
@@ -173,8 +174,8 @@ OPENING = "[The conversation begins with the assistant's message]"
 
 
 def fix_opening(work: Worklist) -> None:
-    """Insert an opening human message before one of the AI, or behind the system message. Only on demand. A document
-    with a single message, such as a provider's response, stays one."""
+    """Insert a human message before an AI message that opens the chain or follows the system message. Only on demand. A document
+    with a single message, such as a provider's response, is left unchanged."""
     first_human = next((i for i, shape in enumerate(work.shapes) if shape.role in (HUMAN, SYSTEM) and i > 0), None)
     first_ai = next((i for i, shape in enumerate(work.shapes) if shape.role == AI), None)
     if first_ai is None or work.chain.surroundings.is_single:
@@ -235,7 +236,7 @@ NO_ANSWER = "[The results were not answered]"
 
 
 def fix_unanswered_results(work: Worklist) -> None:
-    """Human messages that follow results at once, which some APIs refuse. Only on demand."""
+    """Fix human messages that directly follow results, which some APIs refuse. Only on demand."""
     if not work.options.asks_for(INSERT_ANSWER):
         return
     answer = Message(AI, (Text(NO_ANSWER),))

@@ -1,9 +1,7 @@
-"""Fit requests into a model's context window: one that is too large is split, and the summaries of its parts are
-joined.
+"""Fit requests into a model's context window. A request that is too large is split, and the summaries of its parts are joined.
 
-Tokens are estimated from bytes, so a part of the window stays free. Messages are kept whole if they fit; a longer one
-is
-cut inside its texts.
+Tokens are estimated from bytes, so a part of the window is left free. A message is cut, inside its texts, only if it does not
+fit as a whole.
 """
 
 from __future__ import annotations
@@ -19,22 +17,22 @@ from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
 from chainviz.core.usage.recorded import TokenUsage
 
 FILLED = 0.8
-"""Of the window: the rest is for errors of the estimate."""
+"""The share of the window that is used; the rest allows for errors of the estimate."""
 LEAST_TARGET = 200
-"""Bytes of the summary of a part."""
+"""The smallest target for the summary of a part, in bytes."""
 CONTEXT = 4
-"""The requests that a part answers may take a quarter of its prompt."""
+"""The human messages that a part answers may fill this fraction of its prompt: a quarter."""
 BETWEEN = "\n\n"
 
 
 def prompt_room(window: int, target: int) -> int:
-    """Bytes of a prompt beside which an answer of `target` bytes fits into a window of so many tokens."""
-    answer = min(2 * target, window)  # of what is split, each answer is a part of it
+    """Return the most bytes of a prompt that leave room for an answer of `target` bytes in a window of `window` tokens."""
+    answer = min(2 * target, window)  # if the request is split, each answer is only a part of it
     return int(window * FILLED) * BYTES_PER_TOKEN - answer
 
 
 def split_request(request: SummaryRequest, window: int) -> tuple[SummaryRequest, ...]:
-    """Split a request into parts that fit. Returns the request alone if it fits, or if `window` is 0."""
+    """Split a request into parts that fit. Returns only the request itself if it fits or `window` is 0."""
     room = prompt_room(window, request.target_bytes) if window else 0
     if not room or byte_size(request.prompt) <= room:
         return (request,)
@@ -100,8 +98,8 @@ def _size(message: Message, exact: bool) -> int:
 
 
 def _slices(message: Message, room: int) -> Iterator[Message]:
-    """The message as several, its long texts cut."""
-    characters = max(200, room // 2)  # most texts take a byte a character; what is escaped takes more
+    """Yield the message as several messages, with its long texts cut."""
+    characters = max(200, room // 2)  # most characters take a byte, escaped ones more
     for part in message.parts:
         for piece in _cut(part, characters):
             yield replace(message, parts=(piece,))
@@ -124,11 +122,11 @@ def _stretches(text: str, characters: int) -> list[str]:
 
 
 TAGS = 60
-"""Bytes around a message in a prompt."""
+"""Bytes of the tags around a message in a prompt."""
 
 
 def estimated_usage(plan: Plan, window: int) -> TokenUsage:
-    """Estimate calls and tokens of all pieces; `window` is the model's in tokens, 0 if it is not known."""
+    """Estimate the calls and tokens of all pieces. `window` is the model's context window in tokens, or 0 if unknown."""
     total = TokenUsage()
     for piece in plan.pieces:
         total += _of_piece(plan, piece, window)

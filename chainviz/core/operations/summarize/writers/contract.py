@@ -1,4 +1,4 @@
-"""The contract of a summary writer: its request, its result and its errors. Knows no writer and no network."""
+"""The contract of a summary writer: its request, its result and its errors. Imports no writer and uses no network."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from chainviz.core.operations.summarize.writers.prompt import guarded
 from chainviz.core.usage.recorded import TokenUsage
 
 Case = Literal[0, 1, 2, 3]
-"""1: messages with the human messages they answer; 2: messages alone; 3: human messages alone; 0: nothing at all."""
+"""1: messages with the human messages that they answer; 2: only messages; 3: only human messages; 0: nothing."""
 
 
 class WriterError(ChainError):
-    """A summary that was not written, and why; the chain is as it was. `retryable`: asking again may help."""
+    """Raised if a summary was not written; the chain is unchanged. `retryable` means that another request may succeed."""
 
     def __init__(self, text: str, *, retryable: bool = True) -> None:
         super().__init__(text)
@@ -26,45 +26,45 @@ class WriterError(ChainError):
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
     key: str
-    """Names the piece within its plan: the same piece has the same key in every plan of the same chain."""
+    """Identifies the piece: it has the same key in every plan of the same chain."""
     case: Case
     instructions: str
     prompt_body: str
     humans: tuple[Message, ...]
-    """What the folded messages answer (cases 1 and 3)."""
+    """The human messages that the folded messages answer (case 1), or that are folded (case 3)."""
     messages: tuple[Message, ...]
-    """What is folded (cases 1 and 2)."""
+    """The folded messages (cases 1 and 2)."""
     target_bytes: int
-    """How long the summary should be; a longer one is taken while it is smaller than what it replaces."""
+    """The desired length of the summary. A longer one is accepted if it is smaller than the nodes it replaces."""
     window: int = 0
-    """Tokens that its model takes at once, as the person says; 0 leaves it to the writer."""
+    """The model's context window in tokens as the person gave it, or 0 to leave it to the writer."""
     exact: bool = False
-    """Whether the prompt copies content as the reference does."""
+    """True if the prompt copies content unchanged, as the reference does."""
     hint: str = ""
-    """What the person who asks wishes, as it stands in the prompt."""
+    """The person's hint, as it appears in the prompt."""
 
     @property
     def prompt(self) -> str:
-        """The one user message a model gets."""
+        """The user message that is sent to a model."""
         return f"<instructions>{self.instructions}{self.hint}</instructions>\n\n{self.prompt_body}"
 
     def with_hint(self, hint: str) -> SummaryRequest:
-        """Return the request with a hint from the person who asks again."""
+        """Return the request with a hint from the person."""
         wish = guarded(hint.strip())
         return replace(self, hint=f"\n\nThe person who asked adds: {wish}\n") if wish else self
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A text with what it cost."""
+    """A text and the tokens that it cost."""
 
     text: str
     usage: TokenUsage | None
-    """As the model's server counted it; None where it said nothing."""
+    """The usage that the model's server reported, or None if it reported none."""
 
 
 def _unheard(done: float, text: str) -> None:
-    """Nobody listens to the progress."""
+    """Ignore the progress."""
 
 
 def _never() -> bool:
@@ -74,11 +74,11 @@ def _never() -> bool:
 class Writer(Protocol):
     @property
     def name(self) -> str:
-        """The name in the command line and in stored drafts; never renamed."""
+        """The name on the command line and in stored drafts. It must never change."""
 
     @property
     def label(self) -> str:
-        """The name that people read; it says plainly whether a model is at work."""
+        """The name that users see; it says whether a model is used."""
 
     def write(
         self,
@@ -87,7 +87,7 @@ class Writer(Protocol):
         cancelled: Callable[[], bool] = _never,
         progress: Callable[[float, str], None] = _unheard,
     ) -> str | Summary:
-        """Write the summary. Raises WriterError if there is none, or if `cancelled` returns True meanwhile."""
+        """Write the summary. Raises WriterError if that fails or `cancelled` returns True meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +99,13 @@ class Unchanged:
 
 
 WriteSummaries = Callable[[Sequence[SummaryRequest]], Mapping[str, str | Unchanged]]
-"""Has several pieces written, one after the other or at the same time; returns a text or a reason for each key."""
+"""Requests the texts of several pieces, in sequence or in parallel, and returns a text or a reason for each key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manual:
     texts: Mapping[str, str] = field(default_factory=dict)
-    """By the key of the piece."""
+    """Texts by the key of the piece."""
     name: str = field(default="manual", init=False)
     label: str = field(default="written by hand", init=False)
 

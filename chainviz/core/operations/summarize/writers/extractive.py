@@ -1,4 +1,4 @@
-"""Summarize without a model, in the words of the messages: requests, findings and answers. Deterministic."""
+"""Summarize without a model, by selecting sentences of the messages: requests, findings and answers. Deterministic."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from chainviz.core.operations.summarize.writers.contract import SummaryRequest, 
 from chainviz.core.operations.summarize.writers.ranking import ranked, sentences
 
 READ_OF_A_TEXT = 8_000
-"""Characters at each end of a long text that are read."""
+"""Number of characters that are read at each end of a long text."""
 READ_IN_ALL = 1_000_000
 SHORTEST = 24
-"""Bytes of a line below which it says nothing."""
+"""Lines with fewer bytes are skipped."""
 WORTH_CUTTING = 100
 GIST = 80
-"""Characters of a tool's arguments."""
+"""Number of characters that are shown of a tool's arguments."""
 _CUE = re.compile(
     r"\b(?:decid|chose|chosen|because|fix|root cause|found|turns out|conclu|result|must|should|will|instead|created|updated|"
     r"changed|added|removed|confirm|verif|pass|therefore|so that|next step|todo)",
@@ -32,23 +32,23 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _ENTRY = re.compile(r"[\w .#-]{1,30}: \S")
-"""How an entry of a list begins, such as `Cabin: economy`: without its list it says little."""
+"""The start of a list entry, such as `Cabin: economy`, which means little without its list."""
 _SUMMARY, _ANSWER, _RESULT = 1.6, 1.0, 0.35
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines under a heading, best first, and the part of the summary they may fill before others had their turn."""
+    """Lines under a heading, best first. `share` is the part of the summary that they may fill in the first round."""
 
     heading: str
     items: Sequence[str]
     share: float
     turn: int = 9
-    """Who is asked first when there is little room; the lower, the earlier."""
+    """Blocks with a lower turn are filled first."""
     in_line: bool = False
-    """All in one line, as facts are."""
+    """True if the items are written in one line, as facts are."""
     told: Mapping[str, int] = field(default_factory=dict)
-    """Where each item was said: those that fit appear in this order."""
+    """The place of each item in the messages; the summary lists the items in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Extractive:
 
 
 def _shortened(messages: Iterable[Message]) -> list[Message]:
-    """Messages with the ends of their long texts only, and no more than can be read in time."""
+    """Return messages with long texts reduced to their ends, up to READ_IN_ALL characters."""
     found: list[Message] = []
     room = READ_IN_ALL
     for message in messages:
@@ -128,7 +128,7 @@ def _spoken_text(message: Message) -> str:
 
 
 def _spoken(messages: Sequence[Message]) -> Iterator[tuple[str, float]]:
-    """Texts with the weight of who speaks."""
+    """Yield texts with the weight of their speaker."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolResult):
@@ -139,28 +139,27 @@ def _spoken(messages: Sequence[Message]) -> Iterator[tuple[str, float]]:
 
 
 def _findings(messages: Sequence[Message], skip: str) -> dict[str, int]:
-    """The best sentences, best first, each with its place among all."""
+    """Return the best sentences, best first, each with its place among all sentences."""
     found: dict[str, float] = {}
     for text, weight in _spoken(messages):
         if text.strip() == skip and weight == _ANSWER:
             continue
         for sentence in sentences(_without_code(text)):
             if weight == _RESULT and any(error_lines(sentence)):
-                continue  # told among the errors
+                continue  # listed with the errors
             found.setdefault(sentence, weight * _tone(sentence))
     every = list(found)
-    # what was found out later tends to hold longer
+    # later findings are more likely to be still true
     weights = [weight * (0.8 + 0.4 * place / len(every)) for place, weight in enumerate(found.values())]
     return {every[i]: i for i in ranked(every, weights, 24)}
 
 
 _NUMBERED = re.compile(r"[ \t]*(\d{1,7})(?:[ \t]*[|│→\t]|:(?!\d\d)|[ ]{2,}|-[ \t])|[\w./\\-]+[:-]\d{1,7}[:-](?! \S)")
-"""Begins a line of code with its number, as `cat -n`, `grep -n` and the viewers of agents print it."""
+"""The line number before a line of code, as `cat -n`, `grep -n` and agents print it."""
 
 
 def _without_code(text: str) -> str:
-    """Leave out numbered lines of code: the file itself says them better. `12: text` alone may be a sentence; it is code
-    beside line 11 or 13."""
+    """Remove numbered lines of code. A line such as `12: text` counts as code only if line 11 or 13 is next to it."""
     lines = text.split("\n")
     marks = [_NUMBERED.match(line) for line in lines]
     numbers = [int(mark[1]) if mark and mark[1] else None for mark in marks]
@@ -175,7 +174,8 @@ def _without_code(text: str) -> str:
 
 
 def _tone(sentence: str) -> float:
-    """Decisions and reasons say more than statements, statements more than guesses, questions, pleas and scraps."""
+    """Return the weight of a sentence: decisions and reasons rank above statements, and these above guesses, questions, requests
+    and fragments."""
     if sentence.endswith(("?", ":")) or "please" in sentence.casefold():
         return 0.4
     if len(sentence) < 60 and _ENTRY.match(sentence):
@@ -226,9 +226,9 @@ def _errors(messages: Sequence[Message]) -> list[str]:
 
 
 def _facts(messages: Sequence[Message]) -> dict[Kind, list[str]]:
-    """Return for each kind all different facts, the most frequent first; facts in prose count more than those in
-    output.
-    Counters in output are mostly line numbers and are skipped; those in prose count as numbers.
+    """Return the distinct facts of each kind, the most frequent first. Facts in prose count more than those in output.
+
+    Counters in output are skipped, since most are line numbers; counters in prose count as numbers.
     """
     counts: dict[Kind, Counter[str]] = {kind: Counter() for kind in KINDS}
     for message in messages:
@@ -242,7 +242,7 @@ def _facts(messages: Sequence[Message]) -> dict[Kind, list[str]]:
 
 
 def _filled(blocks: Sequence[Block], target: int) -> str:
-    """Return as much as fits: each block its share in turn, then the rest to blocks that have more to say."""
+    """Return as much as fits. Each block gets its share in turn; then the blocks with more lines get the remaining room."""
     by_turn = sorted(blocks, key=lambda each: each.turn)
     best = next((block.items[0] for block in by_turn if block.items), "")
     if target < WORTH_CUTTING:
@@ -261,12 +261,12 @@ def _in_order(block: Block, lines: Sequence[str]) -> Sequence[str]:
 
 
 def _take(block: Block, lines: list[str], room: int) -> int:
-    """Adds the next items that fit; the bytes they take."""
+    """Add the next items that fit, and return their size in bytes."""
     used = 0
     for item in block.items[len(lines) :]:
         around = 3 + (0 if lines else byte_size(block.heading) + 2)
         if used + around + byte_size(item) > room:
-            # a first item is worth having in part, where that is not a mere snippet
+            # a first item may be cut, unless too little of it would be left
             item = "" if lines or room < WORTH_CUTTING else _cut(item, room - used - around)
             if byte_size(item) < SHORTEST:
                 break
@@ -286,7 +286,7 @@ def _block(block: Block, lines: Sequence[str]) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """The text in at most so many bytes."""
+    """Cut the text to at most `most` bytes."""
     if byte_size(text) <= most:
         return text
     mark = "…" if most > 6 else ""

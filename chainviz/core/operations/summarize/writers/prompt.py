@@ -1,8 +1,7 @@
-"""The prompt of a summary: the messages as tagged text, under instructions. Knows no chain and no model.
+"""The prompt of a summary: instructions, then the messages as tagged text. Independent of chains and models.
 
-The reference copies content unchanged, so that a message can close its own tag and speak as the prompt. `guarded`
-prevents
-that with the least change: only what looks like one of the prompt's own tags is altered.
+The reference copies content unchanged, so a message can close its own tag and pretend to be part of the prompt. `guarded`
+prevents that by escaping only text that looks like one of the prompt's tags.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from chainviz.core.chain.messages import HUMAN, Binary, Image, Message, Part, Te
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 
 SHOWN_BINARY = 100
-"""Bytes of a file that the prompt shows."""
+"""Number of bytes of a file that the prompt shows."""
 BYTES_OF_A_WORD = 6
 SHOWN_URL = 200
-"""Characters of a data: URL that the prompt shows."""
+"""Number of characters of a data: URL that the prompt shows."""
 
 _TAGS = "instructions|tasks|task|messages|message|content|tool_call_response|tool_call|image|binary"
 _OWN_TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
@@ -25,12 +24,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def guarded(text: str) -> str:
-    """The text, unable to open or close a tag of the prompt, and fit for UTF-8."""
+    """Escape the tags of the prompt in a text, and make it valid UTF-8."""
     return _OWN_TAG.sub("&lt;", text if text.isascii() else _SURROGATE.sub("\ufffd", text))
 
 
 def _guarded_name(text: str) -> str:
-    """Make a text safe between the quotation marks of a tag."""
+    """Escape a text for an attribute of a tag."""
     return " ".join(guarded(text).split()).replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -68,7 +67,7 @@ class _Spelling:
         return f'<message id="{index}" role="{self.name(message.role)}">\n{parts}</message>\n'
 
     def _part(self, part: Part, place: str) -> str:
-        """One part; `place` is empty in a task, whose texts have no tag and whose calls and results are left out."""
+        """Return a part as text. In a task, `place` is empty: texts have no tag, and calls and results are omitted."""
         match part:
             case Text():
                 text = self.text(part.text)
@@ -119,7 +118,8 @@ _RULES[2] = _RULES[1].replace("the tasks still need", "the work still needs").re
 
 
 def instructions(case: int, target_bytes: int) -> str:
-    """Instructions to the model, by case; our own words. A summary larger than what it replaces is of no use."""
+    """Return the instructions to the model for a case, in our own wording. They limit the length, since a summary that is larger
+    than the messages it replaces is not used."""
     earlier = _OLD_SUMMARIES if case in (1, 2) else ""
     return f"""
 SUMMARIZATION TASK

@@ -1,4 +1,5 @@
-"""Rank sentences by LexRank (central among similar ones), weighted by speaker and then varied. Deterministic."""
+"""Rank sentences by LexRank (a sentence that resembles many others ranks high), weighted by speaker, then choose varied ones.
+Deterministic."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from chainviz.core.operations.summarize.facts import is_log_line
 
 MOST = 320
-"""Sentences that are compared with one another; the heaviest of more."""
+"""The most sentences that are compared; of more, those with the largest weights."""
 _DAMPING, _ROUNDS, _LEAST_ALIKE = 0.85, 12, 0.1
 _VARIETY = 0.6
 _WORD = re.compile(r"[^\W\d_]{3,}|\d{2,}")
@@ -34,7 +35,8 @@ def ranked(sentences: Sequence[str], weights: Sequence[float], count: int) -> li
 
 
 def _links(sentences: Sequence[str]) -> Links:
-    """Return pairs of similar sentences by cosine of their tf-idf vectors; by postings, so that unlike ones cost nothing."""
+    """Return pairs of similar sentences, by the cosine of their tf-idf vectors. Postings avoid comparing sentences that share no
+    word."""
     bags = [Counter(word for word in _WORD.findall(sentence.casefold()) if word not in _STOP) for sentence in sentences]
     spread = Counter(word for bag in bags for word in bag)
     total = len(bags)
@@ -82,7 +84,7 @@ def _varied(worth: Sequence[float], links: Links, count: int) -> list[int]:
     return chosen
 
 
-# Code, tables, headings, JSON and lines of a log are no sentences.
+# Code, tables, headings, JSON and log lines are not sentences.
 
 
 SHORTEST, LONGEST = 20, 300
