@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _reason(error: Exception) -> str:
-    """Why nothing could be written; "" where the error is another one."""
+    """Return the reason why nothing could be written, or "" if the error is another one."""
     from chainviz.store.disk_full_errors import is_disk_full  # loads sqlite3, which `show` and its like do without
 
     if isinstance(error, OSError) and error.errno == errno.EBADF:
@@ -150,7 +150,7 @@ def _open_closed_streams() -> None:
 
 
 def _drop_output() -> None:
-    """What is still buffered for the standard output goes nowhere at exit."""
+    """Discard the buffered standard output at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

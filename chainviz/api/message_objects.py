@@ -28,5 +28,5 @@ def _plain(message: Any) -> Any:
 
 
 def _is_of_openai(message: object) -> bool:
-    """Whether fields that were not set have to stay away: the API refuses them."""
+    """Return True if unset fields have to be omitted, because the API refuses them."""
     return type(message).__module__.startswith("openai.")

@@ -83,7 +83,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
 
 
 def is_first_page(request: HttpRequest) -> bool:
-    """Whether the library, which has no chains, should show this page first."""
+    """Return True if the library, which has no chains, should show this page first."""
     member = member_of(request)
     return services.may_look_around() and member.may("files") and not services.has_chosen(member.team)
 

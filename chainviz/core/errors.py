@@ -117,12 +117,12 @@ _INVISIBLE = re.compile(
 
 
 def visible(text: str) -> str:
-    """One line without invisible characters; each is shown as its escape, as JSON and Python write it."""
+    """Return the text in one line, with invisible characters as escapes in the form of JSON and Python."""
     return _INVISIBLE.sub(lambda found: _escape(ord(found[0])), text)
 
 
 def visible_lines(lines: Iterable[str]) -> str:
-    """The text of these lines, each of which stays one."""
+    """Return the text of these lines, each of which stays one."""
     return "\n".join(map(visible, lines))
 
 
@@ -131,6 +131,6 @@ def _escape(code: int) -> str:
 
 
 def excerpt(text: str, most: int) -> str:
-    """The beginning of a text on one line, white space folded."""
+    """Return the beginning of a text on one line, white space folded."""
     short = " ".join(text[: most * 2].split())
     return visible(short if len(short) <= most and len(text) <= most * 2 else f"{short[: most - 1]}…")

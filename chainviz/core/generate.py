@@ -119,7 +119,8 @@ def _at(values: Sequence[T], place: int, otherwise: T) -> T:
 
 
 def generate_messages(count: int, source: random.Random) -> Iterator[Message]:
-    """A valid chain of exactly `count` messages with the mix and sizes of real agent runs (about 1.1 kB a message)."""
+    """Yield a valid chain of exactly `count` messages, with the mix and sizes of real agent runs (about 1.1 kB a
+    message)."""
     writer = _Writer(source)
     made = 0
     if count > 0:

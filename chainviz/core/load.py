@@ -37,7 +37,7 @@ class LoadedChain:
 def load_file(
     origin: Path | str | bytes, format: str | None = None, *, salvage: bool = False
 ) -> list[LoadedChain]:
-    """The chains of a file. `format` overrides detection; "raw" takes any text as one message."""
+    """Return the chains of a file. `format` overrides detection; "raw" takes any text as one message."""
     with open_source(origin) as source:
         return load_source(source, format, salvage=salvage)
 
@@ -47,7 +47,7 @@ def load_source(source: Source, format: str | None = None, *, salvage: bool = Fa
 
 
 def offers_with_notes(source: Source, format: str | None = None, *, salvage: bool = False) -> list[Offer]:
-    """The chains of a file before they are read, with notes on the faults of a state document."""
+    """Return the chains of a file without reading them, with notes on problems of a state document."""
     return with_state_notes(source, offers_of(source, format or "", salvage=salvage))
 
 
@@ -80,7 +80,8 @@ def _place(message: Message) -> _Place:
 
 
 def export_chain(messages: Sequence[Message], envelope: Envelope, format: Format | str, read: Read) -> bytes:
-    """The chain's own document; `read` gives bytes of the upload's UTF-8 form. Messages without source are written."""
+    """Return the chain's own document; `read` gives bytes of the upload's UTF-8 form. Messages without source are
+    written."""
     form = get_format(format) if isinstance(format, str) else format
     stylist = Stylist(MemoryChain(tuple(messages), form.name), form, envelope)
     fragments = [

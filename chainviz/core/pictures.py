@@ -41,7 +41,7 @@ _SVG = re.compile(rb"\s*(?:<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE[^>]*>|\s)*<svg[\s>]
 
 
 def type_of(head: bytes) -> str:
-    """The media type that the first bytes of a file show; "" for a file of another kind."""
+    """Return the media type that the first bytes of a file show; "" for a file of another kind."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "image/webp"
     if head[4:8] == b"ftyp":
@@ -53,8 +53,8 @@ def type_of(head: bytes) -> str:
 
 @lru_cache(maxsize=256)
 def judge_base64(text: str) -> tuple[str, Fault]:
-    """The media type of a picture that is written as base64, "" where nobody knows it, and what is wrong with it. Both
-    alphabets are taken, and white space."""
+    """Return the media type of an image in base64, or "" if it is unknown, and the fault of the image. Accepts both
+    alphabets, and white space."""
     plain = _SPACE.sub("", text) if _SPACE.search(text) else text
     digits = plain.rstrip("=")
     if not _BASE64.fullmatch(plain) or len(digits) % 4 == 1 or (len(plain) % 4 in (1, 2, 3) and "=" in plain):
@@ -65,13 +65,13 @@ def judge_base64(text: str) -> tuple[str, Fault]:
 
 
 def judge(head: bytes, tail: bytes, length: int) -> tuple[str, Fault]:
-    """The media type and the fault of a file of so many bytes, by its first and its last ones."""
+    """Return the media type and the fault of a file of so many bytes, by its first and its last ones."""
     mime = type_of(head)
     return mime, "unknown" if not mime else "cut" if _is_cut(mime, head, tail, length) else ""
 
 
 def _is_cut(mime: str, head: bytes, tail: bytes, length: int) -> bool:
-    """Whether a file breaks off. A file may have other bytes behind its picture."""
+    """Return True if a file is cut off. A file may have other bytes after its image."""
     if mime == "image/png":
         end = tail.rfind(b"IEND")
         return length < 45 or end < 0 or end + 8 > len(tail)  # a checksum follows
@@ -85,7 +85,7 @@ def _is_cut(mime: str, head: bytes, tail: bytes, length: int) -> bool:
 
 
 def _decoded(digits: str) -> bytes:
-    """The bytes of base64 without padding; b"" where it is none."""
+    """Return the decoded bytes of base64 without padding, or b"" if it is invalid."""
     try:
         return b64decode(digits.translate(_PLAIN) + "=" * (-len(digits) % 4))
     except (Error, ValueError):
@@ -110,7 +110,7 @@ _ENOUGH = 200_000
 
 
 def pictures_in(part: Part) -> tuple[Picture, ...]:
-    """The part itself, or those of a tool result."""
+    """Return the images of a part: the part itself, or those of a tool result."""
     if isinstance(part, ToolResult):
         return part.media
     return (part,) if isinstance(part, Picture) else ()
@@ -192,7 +192,7 @@ class PictureFile(NamedTuple):
 
     @property
     def is_mislabelled(self) -> bool:
-        """Whether it is a whole picture of a common type under another name: naming the right one is enough."""
+        """True if it is a whole picture of a common type under another name: naming the right one is enough."""
         return self.mime in COMMON and not self.fault and _plain_type(self.named) != self.mime
 
 
@@ -201,7 +201,8 @@ def _plain_type(named: str) -> str:
 
 
 def file_of(part: Picture) -> PictureFile | None:
-    """The picture as a file; None for an address, an empty picture, a file of another kind and text in place of the data."""
+    """Return the picture as a file; None for an address, an empty picture, a file of another kind and text in place of
+    the data."""
     if isinstance(part, Binary):
         if not part.mime.startswith("image/") or not part.content:
             return None
@@ -214,13 +215,13 @@ def file_of(part: Picture) -> PictureFile | None:
 
 
 def is_broken(part: Picture) -> bool:
-    """Whether no API can decode it: it is no base64, no picture, or breaks off."""
+    """Return True if no API can decode it: it is no base64, no picture, or breaks off."""
     found = file_of(part)
     return found is not None and bool(found.fault)
 
 
 def is_odd(part: Picture) -> bool:
-    """Whether some API takes no pictures of its type."""
+    """Return True if some API takes no pictures of its type."""
     found = file_of(part)
     return found is not None and not found.fault and found.type not in ("image/png", "image/jpeg", "image/webp")
 
@@ -230,7 +231,7 @@ def is_empty(part: Picture) -> bool:
 
 
 def is_out_of_reach(part: Picture) -> bool:
-    """Whether no API can fetch it: its address is neither one of the web or a bucket, nor the picture itself."""
+    """Return True if no API can fetch it: its address is neither one of the web or a bucket, nor the picture itself."""
     return isinstance(part, Image) and not _FETCHED.match(part.url)
 
 

@@ -74,7 +74,7 @@ class Step:
             yield type(self.options).model_fields[name].title or name, self._value_text(name, value)
 
     def _value_text(self, name: str, value: Any) -> str:
-        """The value as its page says it."""
+        """Return the value as the page shows it."""
         if isinstance(self.options, CompactOptions) and name == "strategy":
             return strategy_words(parse_strategy(value))
         extra = type(self.options).model_fields[name].json_schema_extra
@@ -131,12 +131,12 @@ def make_step(operation: str, options: Mapping[str, Any]) -> Step:
 
 
 def new_step(operation: str) -> Step:
-    """A step that can run, with the options that its form begins with. Raises OptionsError as `make_step` does."""
+    """Return a step that can run, with the initial options of its form. Raises OptionsError as `make_step` does."""
     return make_step(operation, USUAL_LIMITS if operation == Compact.name else {})
 
 
 def is_of_one_chain(operation: Operation[Any], name: str) -> bool:
-    """Whether an option makes no sense on another chain."""
+    """Return True if an option makes no sense for another chain."""
     field = operation.Options.model_fields.get(name)
     extra = field.json_schema_extra if field is not None else None
     return name in OF_ONE_CHAIN or (isinstance(extra, dict) and bool(extra.get("hidden")))

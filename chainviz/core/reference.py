@@ -50,7 +50,7 @@ class _Section:
 
 
 def parsed_by_reference(messages: Iterable[Message], *, force: bool) -> tuple[Message, ...]:
-    """The chain as the reference holds it after parsing; Refused with its error text where it refuses."""
+    """Return the chain as the reference represents it after parsing. Raises Refused with the reference's error text."""
     sections: list[_Section] = []
     pair: _OpenPair | None = None
     for message in messages:

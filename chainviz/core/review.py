@@ -116,7 +116,7 @@ REMOVED = Standing("removed")
 
 
 def part_text(part: Part) -> str:
-    """The text of a part in which a range can be marked; empty for pictures and files."""
+    """Return the text of a part in which a range can be marked; empty for pictures and files."""
     match part:
         case Text() | Opaque():
             return part.text
@@ -151,7 +151,7 @@ def _messages(chain: Chain, path: Path) -> Sequence[Message]:
 
 
 def _follow_each_other(successors: Sequence[Sequence[Successor]]) -> bool:
-    """Whether each message has one successor, in the same order with nothing between them."""
+    """Return True if each message has one successor, in the same order with nothing between them."""
     if any(len(each) != 1 for each in successors):
         return False
     return all(after[0].index == before[0].index + 1 for before, after in pairwise(successors))

@@ -75,7 +75,7 @@ def _cells(rule: Rule) -> tuple[str, ...]:
 
 
 def _sentence(rule: Rule) -> str:
-    """The sentence with its variable parts in italics, then what limits it."""
+    """Return the sentence with its variable parts in italics, then what limits it."""
     words = re.split(f"({VARIABLE.pattern})", rule.says)
     said = "".join(f"*{word[1:-1]}*" if VARIABLE.fullmatch(word) else _plain(word) for word in words)
     note = _plain(rule.note[:1].upper() + rule.note[1:]) + "." if rule.note else ""

@@ -46,7 +46,7 @@ def changes_for(agent: str, home: Home) -> list[FileChange]:
 
 
 def has_server() -> bool:
-    """Whether the MCP server can run here."""
+    """Return True if the MCP server can run here."""
     return find_spec("mcp") is not None
 
 
@@ -90,7 +90,7 @@ def _server(command: Sequence[str]) -> dict[str, Any]:
 
 
 def _servers(path: tuple[str, ...], value: Any) -> tuple[Added, ...]:
-    """The MCP server in the settings; nothing where it cannot run."""
+    """Return the MCP server in the settings; nothing where it cannot run."""
     return ((path, value),) if has_server() else ()
 
 

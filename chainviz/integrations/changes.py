@@ -32,7 +32,7 @@ class FileChange:
         yield from unified_diff(old, new, before, after, lineterm="")
 
     def _side(self, content: bytes | None) -> tuple[list[str], str]:
-        """The lines of a file, and its name in a difference."""
+        """Return the lines of a file, and its name in a difference."""
         return (content or b"").decode("utf-8", "replace").splitlines(), "/dev/null" if content is None else str(self.path)
 
 

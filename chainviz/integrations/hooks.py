@@ -100,7 +100,7 @@ def newest_here(agent: str, folder: Path) -> Session:
 
 
 def _address(agent: str, event: dict[str, Any], session_id: str) -> str:
-    """The address of the session that a hook is about."""
+    """Return the address of the session that a hook is about."""
     path = event.get("transcript_path")
     return path if isinstance(path, str) and path else _session(agent, session_id).address
 

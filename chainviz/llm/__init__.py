@@ -16,7 +16,7 @@ __all__ = ["WRITERS", "Endpoint", "Writer", "Written", "offered", "write_all", "
 
 
 def writer_named(name: str, endpoint: Endpoint) -> Writer:
-    """The writer with that name, knowing the operator's endpoint where it needs one."""
+    """Return the writer with that name, knowing the operator's endpoint where it needs one."""
     for writer in WRITERS:
         if writer.name == name:
             return replace(writer, endpoint=endpoint) if isinstance(writer, OpenAIWriter) else writer

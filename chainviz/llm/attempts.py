@@ -57,7 +57,7 @@ def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
 
 
 def is_passing(status: int) -> bool:
-    """Whether the same request may be taken a little later."""
+    """Return True if the same request may be accepted a little later."""
     return status in {408, 429} or status >= 500
 
 

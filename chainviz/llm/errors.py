@@ -21,7 +21,8 @@ REMEDIES = {
 
 
 def quoted(endpoint: Endpoint, words: object) -> str:
-    """A server's own words, appended to a sentence: one line, cut, nothing unprintable, without the key it may echo."""
+    """Return a server's own words to append to a sentence: one line, cut, printable, and without the key that they may
+    repeat."""
     text = str(words or "")
     text = text.replace(endpoint.api_key, "[key]") if endpoint.api_key else text
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
@@ -30,7 +31,7 @@ def quoted(endpoint: Endpoint, words: object) -> str:
 
 
 def own_words(body: object) -> object:
-    """The sentence inside an error answer, in the shapes that servers use; a page of HTML has none."""
+    """Return the sentence inside an error answer, in the shapes that servers use; a page of HTML has none."""
     for name in ("error", "message", "detail"):
         if isinstance(body, Mapping) and body.get(name):
             body = body[name]
@@ -38,7 +39,7 @@ def own_words(body: object) -> object:
 
 
 def refusal(endpoint: Endpoint, status: int, words: object, attempts: int = 1) -> WriterError:
-    """An answer that says no by its status."""
+    """Return the error for an answer that refuses by its status."""
     if 300 <= status < 400:
         text = f"{endpoint.host} answered with a redirect ({status}), which is not followed. Set CHAINVIZ_LLM_BASE_URL to the final address"
         return WriterError(f"{text}.", retryable=False)
@@ -57,7 +58,7 @@ def wait_too_long(endpoint: Endpoint, status: int, pause: float, left: float) ->
 
 
 def no_connection(endpoint: Endpoint, error: BaseException) -> WriterError:
-    """What lies behind a library's “connection error”."""
+    """Return the reason for a library's “connection error”."""
     for cause in _causes(error):
         if isinstance(cause, WriterError):
             return cause
@@ -83,7 +84,7 @@ def no_connection(endpoint: Endpoint, error: BaseException) -> WriterError:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and everything behind it, each once; several attempts at one host come as a group."""
+    """Yield the error and its causes, each once; several attempts at one host are a group."""
     queue, seen = [error], set[int]()
     while queue:
         each = queue.pop(0)

@@ -158,7 +158,7 @@ class _Asking:
         raise AssertionError("the last attempt ends in an answer or an error")
 
     def _pause_after(self, error: APIStatusError, attempt: int) -> float:
-        """How long to wait before asking again; WriterError where that makes no sense."""
+        """Return how long to wait before the next attempt. Raises WriterError if another attempt makes no sense."""
         status = error.status_code
         if not is_passing(status) or attempt > self._limits.retries:
             raise errors.refusal(self._endpoint, status, errors.own_words(error.body), attempt) from None

@@ -34,7 +34,7 @@ class Written:
 
     @property
     def outcome(self) -> str | Unchanged:
-        """The outcome in the form that a plan takes."""
+        """Return the outcome in the form that a plan accepts."""
         return self.text if self.state == "done" else Unchanged(self.cause)
 
 

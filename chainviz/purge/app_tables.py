@@ -60,7 +60,8 @@ def masks_with(chains: Collection[Chain], values: Sequence[str]) -> list[str]:
 
 
 def _tables() -> Iterator[type[models.Model]]:
-    """An append-only table has no text of a chain: it outlives the chain. Only audit entries have names of tools."""
+    """Yield the tables to clean. An append-only table has no text of a chain and outlives it; only audit entries have
+    names of tools."""
     for label in filter(lambda label: apps.is_installed(f"chainviz.{label}"), LABELS):
         for model in models_of(label):
             if model is AuditEntry or not getattr(model, "is_append_only", False):
@@ -68,7 +69,7 @@ def _tables() -> Iterator[type[models.Model]]:
 
 
 def _stop_summaries(chains: Sequence[Chain]) -> None:
-    """A writer at work has read the old content: it loses its claim, so that its text is dropped."""
+    """Stop running writers, which read the old content: they lose their claims, so that their texts are dropped."""
     for run in SummaryRun.objects.filter(chain__in=chains):
         summaries.stop(run)
         summaries.release(run.pieces.filter(state=SummaryPiece.State.WRITING))

@@ -89,7 +89,7 @@ def _files_size() -> int:
 
 
 def job_of(chain: Chain, user: User, number: int | None = None) -> Job | None:
-    """The person's look or purge of that number, else the one under way."""
+    """Return the person's look or purge of that number, else the one under way."""
     jobs = Job.objects.about(chain).visible_to(user).filter(function__in=(LOOK, PURGE)).order_by("-pk")
     if number is not None:
         return jobs.filter(pk=number).first()
@@ -97,7 +97,7 @@ def job_of(chain: Chain, user: User, number: int | None = None) -> Job | None:
 
 
 def can_stop(job: Job) -> bool:
-    """A look at any time, a purge until it writes."""
+    """Return True for a search at any time, and for a purge until it writes."""
     return job.function == LOOK or job.progress < WRITING
 
 

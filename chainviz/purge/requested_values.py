@@ -19,7 +19,7 @@ MOST_VALUES = 200
 
 
 def values_in(text: str) -> tuple[str, ...]:
-    """One a line; Refused, in a sentence, for what would damage too much."""
+    """Return the values, one a line. Raises Refused, with a sentence, for values that would damage too much."""
     values = tuple(dict.fromkeys(line.strip("\r") for line in text.split("\n") if line.strip()))
     short = [value for value in values if len(value.strip()) < SHORTEST]
     if short:

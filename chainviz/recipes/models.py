@@ -72,7 +72,7 @@ class WordList(OfTeam):
 
     @property
     def is_emptied(self) -> bool:
-        """Whether a purge removed all it held: nobody can save an empty list."""
+        """True if a purge removed all it held: nobody can save an empty list."""
         return self.pk is not None and not (self.words.strip() or self.patterns.strip())
 
     @property

@@ -55,12 +55,12 @@ def steps_of(recipe: Recipe) -> tuple[core.Step, ...]:
 
 
 def without_lists(recipe: Recipe) -> core.Recipe:
-    """What a page shows of it; only a run needs the word lists."""
+    """Return the recipe without its word lists, which only a run needs."""
     return core.Recipe(recipe.name, steps_of(recipe), purges=recipe.purges)
 
 
 def save_list(row: WordList, typed: core_lists.WordList, *, by: Membership, seen: int) -> WordList:
-    """A new list, or the next edition of one. Raises MovedOn where somebody was faster."""
+    """Save a new list, or the next edition of one. Raises MovedOn if somebody else saved it meanwhile."""
     row.name = _name(typed.name, core_lists.LONGEST_NAME)
     row.words, row.patterns = (storable(text.replace("\r\n", "\n")).strip("\n") for text in (typed.words, typed.patterns))
     if len(row.words) + len(row.patterns) > LONGEST_LIST:
@@ -98,7 +98,8 @@ def import_recipe(recipe: core.Recipe, *, by: Membership) -> Recipe:
 
 
 def change(row: Recipe, to: core.Recipe, *, by: Membership, seen: int) -> Recipe:
-    """The next edition. Raises MovedOn where somebody was faster, OptionsError where the recipe could not run."""
+    """Save the next edition. Raises MovedOn if somebody else saved it meanwhile, or OptionsError if the recipe could
+    not run."""
     row.name, row.steps = _name(to.name, core.LONGEST_NAME), _packed(_runnable(to, row.team_id))
     row.purged_steps = None
     return _saved(row, by, seen)

@@ -77,7 +77,8 @@ def _offer_strategies(form: OptionsForm[Any], member: Membership, chosen: Option
 
 
 def context_of(form: OptionsForm[Any], first: Sequence[str]) -> dict[str, Any]:
-    """The template that shows the options, and for it the fields that are shown at once and the groups that are advanced."""
+    """Return the template that shows the options, and its context: the fields that are shown first and the groups that
+    are advanced."""
     if isinstance(form, RuleForm):
         return {"form": form, "options_template": "recipes/_redaction.html"}
     advanced: list[Group[Any]] = []
@@ -150,5 +151,5 @@ class RuleForm(options_form(RedactOptions)):  # type: ignore[misc]
 
     @property
     def is_advanced(self) -> bool:
-        """Whether the fields that are folded at first need a look."""
+        """Return True if the initially folded fields need attention."""
         return bool(self.errors) or self["policy"].value() not in PLAIN

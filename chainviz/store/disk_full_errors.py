@@ -13,7 +13,7 @@ _OF_POSTGRESQL = "53100"
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Whether a full disk is the error or a cause of it."""
+    """Return True if a full disk is the error or a cause of it."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _OF_FILES:
             return True

@@ -87,7 +87,7 @@ def options_form(model: type[O]) -> type[OptionsForm[O]]:
 
 
 def sentence(error: Any) -> str:
-    """What pydantic found, in words for a person."""
+    """Return the errors that pydantic found, as a sentence for people."""
     limits = error.get("ctx") or {}
     known = {
         "missing": "This is required.",
@@ -107,7 +107,7 @@ def sentence(error: Any) -> str:
 
 
 def _is_left_out(value: Any, field: FieldInfo) -> bool:
-    """An empty number or choice means the default; an empty text is a text."""
+    """Return True for an empty number or choice, which means the default. An empty text is a text."""
     return value is None or (value == "" and _inner(field.annotation) is not str)
 
 
@@ -156,7 +156,7 @@ class WordsField(forms.CharField):
 
 
 def _inner(annotation: Any) -> Any:
-    """The type that matters: without Annotated and without None."""
+    """Return the type that matters: without Annotated and without None."""
     if get_origin(annotation) in (Union, types.UnionType):
         rest = [each for each in get_args(annotation) if each is not type(None)]
         return _inner(rest[0]) if len(rest) == 1 else str

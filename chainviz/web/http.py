@@ -23,12 +23,12 @@ def small_numbers(texts: Iterable[str]) -> list[int]:
 
 
 def typed_words(text: str, most: int) -> str:
-    """What somebody typed into a search field, of at most so many characters: one line, without NUL."""
+    """Return the text of a search field, cut to so many characters, in one line and without NUL."""
     return " ".join(text.replace("\0", "").split())[:most]
 
 
 def url_or_nothing(name: str, *args: object) -> str:
-    """The page's address, or "" while there is no such page: what does not exist is not offered."""
+    """Return the page's address, or "" if there is no such page, so that it is not offered."""
     try:
         return reverse(name, args=args)
     except NoReverseMatch:

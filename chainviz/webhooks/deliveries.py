@@ -57,7 +57,7 @@ def queue(webhook: Webhook, event: str, data: dict[str, Any]) -> Delivery:
 
 
 def deliver(context: JobContext, delivery: int) -> None:
-    """The job: one attempt. A failed one starts the next job, which is due after a pause."""
+    """Run the job, which makes one attempt. If it fails, the next job starts after a pause."""
     row = Delivery.objects.select_related("webhook").filter(pk=delivery, next_at__isnull=False).first()
     if row is None:
         return

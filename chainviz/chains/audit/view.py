@@ -64,7 +64,7 @@ def entry(request: HttpRequest, chain_id: int, entry_id: int) -> HttpResponse:
 @requires("audit")
 @require_safe
 def decisions(request: HttpRequest, chain_id: int, entry_id: int) -> HttpResponse:
-    """What was decided for each result or finding, a page of rows at a time."""
+    """Show the decision on each result or finding, a page of rows at a time."""
     chain = chain_for(request, chain_id)
     found = get_object_or_404(AuditEntry.objects.filter(chain_key=chain.pk).select_related("who"), pk=entry_id)
     icon, name, sentence = describe_entry(found)

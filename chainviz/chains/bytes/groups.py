@@ -140,7 +140,7 @@ def _add(groups: _Groups, shapes: Iterable[StoredShape], first: Path, names: dic
 
 
 def _call_before(chain: StoredChain, level: Level) -> list[StoredShape]:
-    """The first message of the pair whose other messages are the level: its calls name the tools of their results."""
+    """Return the first message of the pair whose other messages form the level. Its calls name the tools of their results."""
     if not level.is_inside or level.first is None:
         return []
     start = chain.span(level.first.node).start

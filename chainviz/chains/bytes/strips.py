@@ -111,7 +111,7 @@ def _section_blocks(chain: StoredChain) -> Iterator[Strip]:
 
 
 def row_strip(chain: StoredChain, level: Level) -> list[Strip]:
-    """The pairs of a level inside one section, from stretches of the outline or one by one; small neighbours together."""
+    """Return the pairs of a level inside one section; small neighbours are joined."""
     outline = chain.outline
     assert level.first is not None
     section = outline.section(level.first.section)
@@ -126,7 +126,7 @@ def row_strip(chain: StoredChain, level: Level) -> list[Strip]:
 
 
 def message_strip(chain: StoredChain, level: Level) -> list[Strip]:
-    """The messages of a pair, in stretches of as many; small ones together."""
+    """Return the messages of a pair in groups of equal size; small ones are joined."""
     messages = level.messages
     step = -(-len(messages) // STRETCHES)
     pieces, strips, at = pieces_of(chain.snapshot), [], level.start
@@ -211,7 +211,7 @@ def strips_below(chain: StoredChain, level: Level) -> list[Strip]:
 
 
 def trail(chain: StoredChain, level: Level) -> list[Strip]:
-    """The strips to choose, one after the other, from the whole chain down to the level, without the level itself."""
+    """Return the strips to choose, one after the other, from the whole chain down to the level, without the level itself."""
     found: list[Strip] = []
     here = level_of(chain, "", "")
     strips = section_strip(chain, here)

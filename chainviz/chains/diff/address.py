@@ -93,8 +93,8 @@ class Links(Protocol):
         """Return links to comment on the nodes on either side; empty if nobody can."""
 
     def restore(self, message: int, part: int | None = None) -> str:
-        """What the page's form sends to bring back a part of the version before, or the nodes of one of its messages; ""
-        where the page has no such form."""
+        """Return what the page's form sends to restore a part of the version before, or the nodes of one of its
+        messages. Empty if the page has no such form."""
 
     def lines(self, change: int, text: int, row: int) -> str:
         """The page that shows one text of one change from a row on."""
@@ -136,5 +136,5 @@ class ChangeLinks:
         return self.page.lines(self.change, text, row)
 
     def unfold(self, text: int, row: int, lines: int) -> str:
-        """What shows so many unchanged lines in the place of their fold."""
+        """Return the address that shows this many unchanged lines in place of their fold."""
         return f"{self.lines(text, row)}&lines={lines}"

@@ -98,7 +98,7 @@ def compare(old: StoredChain, new: StoredChain) -> ChainDiff:
 
 @lru_cache(maxsize=64)
 def _cached_groups(old_id: int, new_id: int, old_digest: bytes, new_digest: bytes) -> Groups:
-    """Only places and sizes are kept, no content. The digests are part of the key: a number may be used again."""
+    """Cache only places and sizes, no content. The key includes the digests, since a number may be used again."""
     old, new = (Snapshot.objects.get(pk=pk) for pk in (old_id, new_id))
     stretches = equal_stretches(pieces_of(old), pieces_of(new))
     if not _takes_long(old, new, stretches):

@@ -357,5 +357,5 @@ def _tag(href: str) -> str:
 
 
 def _link(href: str) -> str:
-    """The beginning of a link, or of a line that leads nowhere."""
+    """Return the start of a link, or of a plain line if there is nothing to link to."""
     return f'a href="{escape(href)}"' if href else "div"

@@ -45,7 +45,7 @@ def compare_files(old: Snapshot, new: Snapshot) -> DocumentDiff:
 
 @lru_cache(maxsize=16)
 def _cached_diff(old_id: int, new_id: int, old_digest: bytes, new_digest: bytes) -> DocumentDiff:
-    """Only places of lines are kept, no content. The digests are part of the key: a number may be used again."""
+    """Cache only places of lines, no content. The key includes the digests, since a number may be used again."""
     old, new = (Snapshot.objects.get(pk=pk) for pk in (old_id, new_id))
     if old.stored + new.stored <= MOST_COMPARED:
         return compare_documents(document_of(old), document_of(new))
@@ -118,7 +118,7 @@ class FileRows:
 
 
 def after(rows: list[DiffRow], start: Place) -> Place:
-    """The place behind some rows that begin at `start`."""
+    """Return the place behind some rows that begin at `start`."""
     return Place(
         max([start.old, *(row.old_no for row in rows if row.old_no)]),
         max([start.new, *(row.new_no for row in rows if row.new_no)]),
@@ -182,7 +182,7 @@ def file_view(old: Snapshot, new: Snapshot, window: Window, page: str) -> DiffVi
 
 
 def unfolded(old: Snapshot, new: Snapshot, window: Window, page: str) -> SafeString:
-    """The lines that a fold left out, with a fold for those that are too many."""
+    """Return the lines that a fold left out, with a fold for those that are too many."""
     rows, start = FileRows(old, new), window.place or BEGINNING
     count = min(window.lines, LINES_UNFOLDED)
     found: list[Row] = list(in_lines(list(rows.rows(start, Place(start.old + count, start.new + count)))))

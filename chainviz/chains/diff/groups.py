@@ -103,7 +103,7 @@ def _span(side: core.Side) -> str:
 
 
 def _several(group: core.Group) -> str:
-    """A title for a change of several nodes."""
+    """Return a title for a change of several nodes."""
     if group.kind == "merged":
         return f"{group.old.measure.messages} messages become one"
     if group.kind == "split":
@@ -134,7 +134,7 @@ def messages_of(compared: Compared, group: core.Group) -> tuple[MessageDiff, ...
 
 
 def texts_of(messages: Iterable[MessageDiff]) -> list[tuple[MessageDiff, PartDiff, str, TextDiff]]:
-    """Every compared text of a change, in order: the number of a text is its place here."""
+    """Return every compared text of a change, in order: the number of a text is its place here."""
     return [(message, part, name, text) for message in messages for part in message.parts for name, text in part.texts]
 
 
@@ -168,7 +168,7 @@ def _message_rows(messages: Sequence[MessageDiff], group: core.Group, compared: 
 
 
 def _limited(rows: Iterator[Row], links: ChangeLinks) -> Iterator[Row]:
-    """A change with many long texts ends with a link to its first text that does not fit."""
+    """Limit a change with many long texts: it ends with a link to its first text that does not fit."""
     elements = text = 0
     for row in rows:
         if isinstance(row, Label):
@@ -197,7 +197,7 @@ def _listed(rows: Rows, side: core.Side, which: Literal["before", "after"]) -> L
 
 
 def build_alone(compared: Compared, place: int, group: core.Group, number: int, start: int) -> Group:
-    """One text of one change from row `start` on, nothing folded."""
+    """Return one text of one change from row `start` on, without folds."""
     whole = build_group(compared, place, group)
     texts = texts_of(messages_of(compared, group))
     number = min(max(number, 0), len(texts) - 1)
@@ -221,7 +221,7 @@ def build_alone(compared: Compared, place: int, group: core.Group, number: int, 
 
 
 def unfolded_lines(compared: Compared, asked: DiffQuery) -> Iterator[Row]:
-    """The unchanged lines of a text that a fold left out, with a fold for those that are too many."""
+    """Yield the unchanged lines of a text that a fold left out, with a fold for those that are too many."""
     texts = texts_of(messages_of(compared, compared.diff.changes[asked.change - 1]))
     if asked.text >= len(texts):
         return
@@ -236,7 +236,7 @@ def unfolded_lines(compared: Compared, asked: DiffQuery) -> Iterator[Row]:
 
 
 def _full(rows: Sequence[DiffRow], order: range) -> int:
-    """The first row, in this order, that no longer fits on a page of its own."""
+    """Return the first row, in this order, that does not fit on a single page."""
     elements = 0
     for i in order:
         elements += line_elements(rows[i])
@@ -263,7 +263,7 @@ def fold_of(compared: Compared, group: core.Group, asked: DiffQuery) -> Fold:
 
 
 def departed(compared: Compared, group: core.Group, asked: DiffQuery) -> Fold:
-    """One line for a row from which nothing is missing but a result that is in another row now."""
+    """Return one line for a row that only lost a result, which is now in another row."""
     assert group.new.first is not None and group.other is not None
     text = f"{group.new.first.number} · its result is in {group.other.number} now, unchanged"
     href = compared.links.after(group.other)
@@ -271,7 +271,7 @@ def departed(compared: Compared, group: core.Group, asked: DiffQuery) -> Fold:
 
 
 def unfolded(compared: Compared, group: core.Group, asked: DiffQuery) -> Fold:
-    """The rows of an unchanged run from a message on."""
+    """Return the rows of an unchanged run from a message on."""
     start = min(max(asked.row, group.new.start), group.new.stop - 1)
     found = list(compared.new_rows.rows(start, min(group.new.stop, start + 6 * ROWS_UNFOLDED)))[:ROWS_UNFOLDED]
     rows = []

@@ -121,7 +121,7 @@ class ResultRows:
         self._calls = compared.diff.hidden_calls(group, changed)
 
     def calls(self, message: MessageDiff) -> Iterator[Row]:
-        """The calls that a message answers which only one side has."""
+        """Yield the calls that a message answers which only one side has."""
         for call in calls_of_one_side(message, self._calls):
             label = f"Call of {call.name}" if call.name else "Call"
             yield Label("tool", label, label)
@@ -132,12 +132,12 @@ class ResultRows:
                 yield Sentence("info", f"and {count_text(more, 'more line')} of its arguments")
 
     def with_call_name(self, part: PartDiff) -> PartDiff:
-        """A result without a name has that of its call."""
+        """Return the result with the name of its call, if it has none."""
         call = None if part.title or part.part != "tool_result" else self._calls.get(part.call_id)
         return part if call is None else replace(part, title=call.name)
 
     def moved(self, message: MessageDiff) -> Row | None:
-        """A sentence in place of the lines of a result that is unchanged in another pair."""
+        """Return a sentence in place of the lines of a result that is unchanged in another pair."""
         compared, diff = self._compared, self._compared.diff
         if message.old is None and message.new is not None and message.new in diff.moved:
             path = compared.old_rows.place(diff.moved[message.new]).path

@@ -63,7 +63,7 @@ def compare_runs(one: StoredChain, other: StoredChain) -> ChainDiff:
 
 @lru_cache(maxsize=16)
 def _cached_groups(one_id: int, other_id: int, one_digest: bytes, other_digest: bytes) -> Groups:
-    """The digests are part of the key: a number may be used again."""
+    """Cache groups. The key includes the digests, since a number may be used again."""
     one, other = (Snapshot.objects.get(pk=pk) for pk in (one_id, other_id))
     if one.messages + other.messages <= MOST_COMPARED:
         return _groups(one, other)

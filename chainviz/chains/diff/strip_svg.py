@@ -132,7 +132,7 @@ def _labels(starts: Sequence[int], of: int, y: int) -> str:
 
 
 def _first(a: float, b: float) -> str:
-    """The line where the two begin to differ."""
+    """Return the line where the two begin to differ."""
     half = BETWEEN / 2
     line = _stretched(f'<path d="M{a:.2f} 0C{a:.2f} {half} {b:.2f} {half} {b:.2f} {BETWEEN}"/>')
     ends = "".join(f'<rect x="{x:.2f}%" y="{y}" width="2" height="{LANE}"/>' for x, y in ((a, 0), (b, LANE + BETWEEN)))

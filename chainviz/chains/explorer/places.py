@@ -50,7 +50,7 @@ def find_place(chain: StoredChain, text: str) -> Spot:
 
 
 def message_number(words: str) -> int | None:
-    """The number in `13`, `1,300`, `messages.13` or `messages[13].content`; None where the words are something else."""
+    """Return the number in `13`, `1,300`, `messages.13` or `messages[13].content`, or None for any other text."""
     for prefix in PREFIXES:
         if words.lower().startswith(prefix):
             return small_number(words[len(prefix) :].split("]")[0].split(".")[0].replace(",", ""))

@@ -108,14 +108,14 @@ def window_page(subject: Subject, view: ViewState, reading: Reading, found: Wind
 
 
 def around(chain: StoredChain, path: Path, folds: Folds, count: int = ROWS) -> Window:
-    """A window with some rows above `path`, so that one sees where one is; near the end with more of them, so that rows
-    which come later move nothing."""
+    """Return a window with some rows above `path`, for context. Near the end it has more of them, so that rows that are
+    added later move nothing."""
     count = min(count, MOST)
     return _filled(chain, path, folds, count, window_around(chain, path, ABOVE, count, folds))
 
 
 def first_windows(chain: StoredChain, path: Path, folds: Folds) -> tuple[Window, Window]:
-    """The window that `around` gives, and the one for the outline beside it, which lists the pairs of folded runs too."""
+    """Return the window of `around`, and the one for the outline beside it, which also lists the pairs of folded runs."""
     found, listed = window_and_list(chain, path, (ABOVE, ROWS, LISTED), folds)
     whole = _filled(chain, path, folds, ROWS, found)
     return whole, whole if listed is found else listed
@@ -150,7 +150,7 @@ def read_window(chain: StoredChain, query: QueryDict, folds: Folds) -> Window:
 
 
 def _row_at(chain: StoredChain, message: int) -> Path:
-    """The row of a message; of a section's first message the section's own."""
+    """Return the path of the row of a message. The first message of a section has the row of the section."""
     path = chain.outline.path_at(message).node
     return Path(path.section) if path == Path(path.section, 0, 0) else path
 
@@ -163,7 +163,7 @@ def outline_page(subject: Subject, found: Window, notes: RowNotes | None = None)
 
 
 def body_html(chain: StoredChain, reading: Reading, path: Path, asked: StepQuery = ALL) -> str:
-    """An opened node, or further pieces of it."""
+    """Return an opened node, or further pieces of it."""
     span = chain.span(path)
     is_long = len(span) > LARGE
     rows = chain.rows(span.start, span.start + 1 if is_long else span.stop)
@@ -266,7 +266,7 @@ def titled_rows(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:
 
 
 def _human_of(chain: StoredChain, row: WindowRow) -> StoredShape | None:
-    """The first human message of a section that begins with a system message."""
+    """Return the first human message of a section that begins with a system message."""
     if row.headers < 2:
         return None
     shapes = (found.shape for found in chain.rows(row.start + 1, row.start + min(row.headers, 4)))
@@ -274,7 +274,7 @@ def _human_of(chain: StoredChain, row: WindowRow) -> StoredShape | None:
 
 
 def notes_of(subject: Subject, *windows: Window) -> RowNotes:
-    """What other apps say about the rows of these windows."""
+    """Return the notes of other apps on the rows of these windows."""
     rows = [row for found in windows for row in (*found.rows[:1], *found.rows[-1:])]
     if not rows:
         return NO_NOTES
@@ -283,7 +283,7 @@ def notes_of(subject: Subject, *windows: Window) -> RowNotes:
 
 
 def _noted(subject: Subject, found: tuple[WindowRow, ...], notes: RowNotes) -> list[Row]:
-    """The rows with the marks of a draft and with their notes."""
+    """Return the rows with the marks of a draft and with their notes."""
     changed = changed_rows(subject.changed, found)
     rows = titled_rows(subject.stored, found)
     for i, row in enumerate(rows):
@@ -348,7 +348,7 @@ def _with_bodies(
 
 
 def _context(chain: StoredChain, rows: list[Row]) -> list[Row]:
-    """The row of the section in which the window begins."""
+    """Return the row of the section in which the window begins."""
     if not rows or rows[0].kind == "section":
         return []
     found = window(chain, Path(rows[0].path.section), "down", 1)

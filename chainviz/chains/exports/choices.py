@@ -117,7 +117,7 @@ class Export:
 
     @property
     def can_be_copied(self) -> bool:
-        """Whether the text is short enough for the clipboard."""
+        """True if the text is short enough for the clipboard."""
         return self.trial.size <= MOST_COPIED and not self.trial.left_out
 
     @property
@@ -172,7 +172,7 @@ class Export:
         return [len(content), lost, left_out, verdicts]
 
     def _own_size(self) -> int:
-        """The text around many messages is small in comparison."""
+        """Estimate the size; the text around many messages is small in comparison."""
         snapshot = self.subject.snapshot
         return sum(map(len, exports.export(snapshot))) if snapshot.stored <= LOOKED_AT else snapshot.stored
 

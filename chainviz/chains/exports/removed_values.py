@@ -84,7 +84,7 @@ def _masked(step: Snapshot, pairs: Sequence[tuple[Message, Message]]) -> Iterato
 
 
 def _text_at(message: Message, part: int, place: str, blocks_at: Pointer) -> str:
-    """The text at a place of a message, which may be one of its unknown fields."""
+    """Return the text at a place of a message, which may be one of its unknown fields."""
     if is_outside(place):
         texts = [field.text for field in fields(message, blocks_at)]
         return texts[place_number(place)] if place_number(place) < len(texts) else ""

@@ -55,7 +55,8 @@ def share_page(request: HttpRequest, contents: Sequence[tuple[Chain, int | None]
 
 
 def changes_table(diff: ChainDiff) -> SharedTable:
-    """Every change with its kind, places and sizes; of many changes the first ones, and a row with the number of the others."""
+    """Return every change with its kind, places and sizes; of many changes the first ones, and a row with the number of
+    the others."""
     changes = diff.changes
     rows = [(str(each.kind), _place(each.old), _place(each.new), _size(each.old), _size(each.new)) for each in changes[:MOST_CHANGES]]
     if len(changes) > MOST_CHANGES:

@@ -105,7 +105,7 @@ def _varying(response: HttpResponse) -> HttpResponse:
 
 
 def _to_scan(chosen: Export) -> Upload | None:
-    """The upload, unless it is no more than this content and a little around it."""
+    """Return the upload, or None if the content is its first version and complete."""
     is_same = chosen.subject.version == 1 and not chosen.is_part
     return None if is_same else chosen.upload
 

@@ -48,7 +48,7 @@ class Watched:
     pattern: str = ""
 
     def lists(self, path: str) -> bool:
-        """Whether a file of this path belongs to the folder."""
+        """Return True if a file of this path belongs to the folder."""
         return SessionFolder(self.path, self.pattern).lists(path)
 
     @property
@@ -59,18 +59,18 @@ class Watched:
 
 
 def with_home(path: Path) -> str:
-    """A path as a shell of this person abbreviates it: `~/runs`."""
+    """Return a path as a shell of this person abbreviates it: `~/runs`."""
     home = Path.home()
     return f"~/{path.relative_to(home)}" if path != home and path.is_relative_to(home) else str(path)
 
 
 def may_choose() -> bool:
-    """Whether people name folders themselves: in team mode a page must not lead into the server's disk."""
+    """Return True if people may enter folders. In team mode they may not, since a page must not expose the server's disk."""
     return bool(settings.CHAINVIZ.mode == "local")
 
 
 def sees_files(member: Membership) -> bool:
-    """Whether the person sees from which files of this machine chains came."""
+    """Return True if the person sees from which files of this machine chains came."""
     return member.may("files") and (may_choose() or bool(settings.CHAINVIZ.folder_paths))
 
 
@@ -98,19 +98,19 @@ def watch(member: Membership, place: str) -> Watched:
 
 
 def forget(member: Membership, number: int) -> None:
-    """The folder is not listed any more; chains that came from it stay."""
+    """Remove the folder from the list; chains that came from it stay."""
     for row in Folder.objects.filter(team=member.team_id, pk=number):
         forget_folder(member.team, row.path, row.pattern)
         row.delete()
 
 
 def is_place(name: str) -> bool:
-    """Whether an argument of the command line names a folder or a pattern, and not a file."""
+    """Return True if an argument of the command line is a folder or a pattern, and not a file."""
     return Path(name).is_dir() or (not Path(name).exists() and _GLOB.search(name) is not None)
 
 
 def folders_of(files: Iterable[Path]) -> list[str]:
-    """The folders of very many files, each with a pattern that fits all that were named there."""
+    """Return the folders of very many files, each with a pattern that fits all that were named there."""
     endings: dict[Path, set[str]] = {}
     for file in files:
         endings.setdefault(file.absolute().parent, set()).add(file.suffix)
@@ -124,7 +124,7 @@ def suggestions(member: Membership) -> list[str]:
 
 
 def _split(place: str) -> tuple[Path, str]:
-    """The folder, and the pattern behind it."""
+    """Return the folder, and the pattern behind it."""
     parts = PurePosixPath(place.strip()).parts
     plain = next((number for number, part in enumerate(parts) if _GLOB.search(part)), len(parts))
     try:

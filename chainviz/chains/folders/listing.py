@@ -264,7 +264,7 @@ def new_since(watched: Watched, wanted: Filter, total: int) -> int:
 
 
 def files_named(watched: Watched, names: Iterable[str]) -> list[FoundFile]:
-    """The files of these names that are still there."""
+    """Return the files of these names that are still there."""
     files = {each.name: each for each in scan(watched).files}
     return [files[name] for name in names if name in files]
 

@@ -99,13 +99,14 @@ def read_grown(member: Membership, chains: Iterable[Chain]) -> int:
 
 
 def is_due(file: LocalFile) -> bool:
-    """A file that takes long to read is read less often. One with messages that an edited chain lacks waits for its person."""
+    """Return True if the file is to be read now. Files that take long are read less often, and a file with messages
+    that an edited chain lacks waits for the person."""
     pause = max(PAUSE, timedelta(seconds=REST * file.took))
     return not file.is_behind and (file.read_at is None or timezone.now() - file.read_at > pause)
 
 
 def read(member: Membership, path: Path) -> None:
-    """A file that cannot be read is left alone until it changes again."""
+    """Read a file. One that cannot be read is skipped until it changes again."""
     try:
         take_file(member, path)
     except DocumentError as error:
@@ -160,7 +161,7 @@ class Following:
 
     @property
     def is_grown(self) -> bool:
-        """Whether the newest version is the content of the file, and not somebody's edit."""
+        """True if the newest version is the content of the file, and not somebody's edit."""
         head, state = head_of(History.objects.get(pk=self.chain.history)), last_file_state(self.chain.history)
         return state is not None and head.snapshot_id == state.pk
 

@@ -58,7 +58,7 @@ def scan(folder: Watched) -> Scan:
 
 
 def path_in(folder: Watched, name: str) -> Path:
-    """The path of a listed file. Raises DocumentError, in a sentence, for a name that leads elsewhere."""
+    """Return the path of a listed file. Raises DocumentError, in a sentence, for a name that leads elsewhere."""
     path = folder.path / name
     parts = PurePosixPath(name).parts
     if not name or "\0" in name or PurePosixPath(name).is_absolute() or ".." in parts or any(map(is_hidden, parts)):

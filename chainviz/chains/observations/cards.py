@@ -190,7 +190,7 @@ class CardWriter:
 
 
 def _code(reading: Reading, path: Path, text: str, place: tuple[int, int], empty: str) -> str:
-    """The beginning of `text[start:end]`, and the way to the rest."""
+    """Return the beginning of `text[start:end]`, and the way to the rest."""
     start, end = place
     ahead = part_of(text, start, min(end, start + CHARACTERS))
     if not ahead:

@@ -42,7 +42,7 @@ class Filter:
         return bool(self.state or self.formats or self.tools or self.words)
 
     def query(self, **changes: object) -> str:
-        """The address's query with some fields changed; it begins at the first result again."""
+        """Return the address's query with some fields changed; it begins at the first result again."""
         changed = replace(self, **{"start": 0, "around": "", **changes})  # type: ignore[arg-type]
         pairs = [("q", changed.words), ("state", changed.state)]
         pairs += [("format", each) for each in sorted(changed.formats)]

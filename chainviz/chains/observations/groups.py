@@ -73,7 +73,7 @@ def _fitting(cards: Iterable[Card]) -> Iterable[Card]:
 
 
 def _source(index: ObservationIndex, number: int) -> tuple[str, int]:
-    """What results must share to form a group: the text, or for tool messages the AI message that they answer."""
+    """Return what results must share to form a group: the text or, for tool messages, the AI message that they answer."""
     place = index.results[number].group
     group = index.groups[place]
     return (NATIVE, group.answers) if index.conventions[group.convention] == NATIVE else ("", place)
@@ -119,7 +119,7 @@ def _of_source(subject: Subject, index: ObservationIndex, cards: list[Card]) -> 
 
 
 def _messages(index: ObservationIndex, place: int) -> range:
-    """The groups of tool messages beside this one that answer the same AI message."""
+    """Return the groups of tool messages beside this one that answer the same AI message."""
     answers, conventions = index.groups.column("answers"), index.groups.column("convention")
     start = stop = place
     while start > 0 and (answers[start - 1], conventions[start - 1]) == (answers[place], conventions[place]):
@@ -130,7 +130,7 @@ def _messages(index: ObservationIndex, place: int) -> range:
 
 
 def _end(index: ObservationIndex, group: int) -> int:
-    """The result behind the groups before this one."""
+    """Return the result behind the groups before this one."""
     return index.groups[group].first if group < len(index.groups) else len(index.results)
 
 
@@ -174,7 +174,7 @@ def _message(index: ObservationIndex, number: int) -> int:
 
 
 def _between(index: ObservationIndex, wanted: Sequence[int], after: int, last: int | None) -> Sequence[int]:
-    """The wanted results of the messages behind `after`, up to message `last`."""
+    """Return the wanted results of the messages after `after`, up to message `last`."""
     start = bisect_left(wanted, after + 1, key=lambda number: _message(index, number))
     stop = len(wanted) if last is None else bisect_left(wanted, last + 1, key=lambda number: _message(index, number))
     return wanted[start:stop]

@@ -83,7 +83,7 @@ def _packed(index: ObservationIndex) -> dict[str, Any]:
 
 
 def index_of(job: Job) -> ObservationIndex:
-    """What a finished reading found."""
+    """Return the results that a finished job found."""
     found = job.result
     return ObservationIndex(
         found["tools"],

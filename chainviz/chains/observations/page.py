@@ -188,7 +188,7 @@ def media(request: HttpRequest, subject: Subject) -> HttpResponse:
 @requires("read")
 @require_safe
 def as_text(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """The results of a pair as one text; `as=file` downloads it."""
+    """Show the results of a pair as one text; `as=file` downloads it."""
     path = parse_path(where)
     subject.stored.span(path)
     options = text_options_in(request.GET)
@@ -206,7 +206,7 @@ def as_text(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
 
 
 def _index(request: HttpRequest, subject: Subject, wanted: Filter) -> ObservationIndex | HttpResponse:
-    """The index of this content, or how far its reading is."""
+    """Return the index of this content, or the page with its progress."""
     if not is_long(subject.stored):
         return read_index(subject.stored, wanted.names)
     job = reading_job(subject, wanted.names, person_of(request))

@@ -109,7 +109,7 @@ def _chains(text: str, form: ReactLog) -> list[LoadedChain]:
 
 
 def _steps(text: str, chains: Sequence[LoadedChain], form: ReactLog) -> Iterator[FoundSection]:
-    """The lines of every message and of the outcomes, each named by what it becomes."""
+    """Yield the lines of every message and outcome, each named by what it becomes."""
     place, unit = 0, -1
     for message in (message for chain in chains for message in chain.messages):
         for fragment in message.source:
@@ -130,7 +130,7 @@ def _steps(text: str, chains: Sequence[LoadedChain], form: ReactLog) -> Iterator
 
 
 def _name(word: str, message: Message, step: str, form: ReactLog) -> str:
-    """What a line with this first word becomes."""
+    """Return what a line with this first word becomes."""
     if word == ACTION and not is_readable(step):
         return "not a call"
     if word == ACTION and is_finish(step) and not form.how.finish_calls:
@@ -145,7 +145,7 @@ def _name(word: str, message: Message, step: str, form: ReactLog) -> str:
 
 
 def _gaps(text: str, steps: Sequence[FoundSection]) -> Iterator[IgnoredRange]:
-    """What belongs to no step, without the white space around it."""
+    """Yield the ranges that belong to no step, without the white space around them."""
     place = 0
     for start, end in [*((step.outer_start, step.outer_end) for step in steps), (len(text), len(text))]:
         between = text[place:start]

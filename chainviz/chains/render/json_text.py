@@ -22,7 +22,8 @@ _LINE_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\n")
 
 
 def lay_out(text: str) -> str | None:
-    """The JSON object or list in `text`, indented; None for anything else. A line break in a string shows as ↵ and breaks."""
+    """Return the JSON object or list in `text`, indented, or None for anything else. A line break in a string is shown
+    as ↵ and a new line."""
     head = text.lstrip()[:1]
     if head not in ("{", "[") or length_of(text) > MOST_BYTES or not _is_json(text):
         return None

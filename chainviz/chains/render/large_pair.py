@@ -108,7 +108,7 @@ class _Pieces(LazyPieces):
         return self._calls[answer] + 1 if answer < len(self._calls) else self._first + answer - len(self._calls)
 
     def _at(self, answer: int) -> tuple[int, int | None]:
-        """The message, and its part where parts are counted."""
+        """Return the message, and its part if parts are counted."""
         if not self._ends:
             return answer, None
         place = bisect_right(self._ends, answer)
@@ -132,7 +132,7 @@ class _Pieces(LazyPieces):
         return call_with_result_html(self._reading, path, part, _below(self._node.path, place + 1, found), result)
 
     def _result(self, place: int, own: int | None, id: str) -> int | None:
-        """The only part there that is a result of this call."""
+        """Return the only part there that is a result of this call, or None."""
         message = self._node.rest[place]
         parts = message.parts
         looked = range(len(parts)) if own is None else range(own, min(own + 1, len(parts)))

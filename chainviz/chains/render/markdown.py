@@ -34,7 +34,7 @@ _parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting
 
 
 def _image(_renderer: object, tokens: Sequence[Token], index: int, _options: object, _env: object) -> str:
-    """An image is never fetched, and never hidden either: its address may be what somebody looks for."""
+    """Return a link, so that an image is neither fetched nor hidden: a person may search for its address."""
     words, address = escape(tokens[index].content or "image"), str(tokens[index].attrs["src"])
     is_in_link = sum(each.nesting for each in tokens[:index] if each.type.startswith("link_")) > 0
     if is_in_link or not address.startswith(("http://", "https://")):
@@ -77,7 +77,7 @@ def _render(text: str) -> str:
 
 
 def _as_paragraph(tag: re.Match[str]) -> str:
-    """A message's headings are not headings of our page: readers would meet them out of order."""
+    """Return a heading of a message as a paragraph, since as a heading of our page it would be out of order."""
     return "</p>" if tag[1] else f'<p class="heading-{tag[2]}">'
 
 

@@ -88,7 +88,7 @@ def _pair_pieces(reading: Reading, node: PairNode, pair: BodyPair[Parted]) -> li
 
 
 def is_seen(part: Part) -> bool:
-    """An AI message that only calls often carries an empty text: nothing to read."""
+    """Return True if the part is shown. An AI message with only calls often has an empty text."""
     return not isinstance(part, Text) or bool(part.text) or part.reasoning is not None
 
 
@@ -133,7 +133,7 @@ def unmatched_parts_html(
 
 
 def unmatched_part_html(reading: Reading, path: Path, role: str, part: Part) -> str:
-    """A part of a later message that answers no call."""
+    """Return a part of a later message that answers no call."""
     if isinstance(part, ToolResult) and role == "tool":
         result = result_html(reading, path, part)
         return f'<div class="tool-call" data-state="problem">{_no_call(reading, part)}{result}</div>'
@@ -166,7 +166,7 @@ def _no_call(reading: Reading, result: ToolResult) -> str:
 
 
 def message_name(message: Parted) -> tuple[str, str]:
-    """The role that gives a message its colour, and the word for it."""
+    """Return the role that gives a message its colour, and the word for it."""
     role = message.role if message.role in ("tool", "ai", "human", "system") else "tool"
     return role, message.label or message.role or "no role"
 
@@ -181,7 +181,7 @@ def message_head(message: Parted, role: str, word: str) -> str:
 
 
 def _summary_html(reading: Reading, node: PairNode, asked: StepQuery) -> str:
-    """A summary pair as a card: the result is the summary, the call around it is bookkeeping."""
+    """Return a summary pair as a card with its result, which is the summary."""
     pieces: list[Piece] = []
     size = 0
     for place in range(len(node.rest)):

@@ -192,7 +192,8 @@ def _name_inside(text: str) -> str:
 
 
 def display_text(part: Part, as_written: bool) -> tuple[str, bool]:
-    """The text `part` is read as, and whether it is JSON we laid out. Places in long parts count in this text."""
+    """Return the text that `part` is shown as, and whether it is JSON that we formatted. Places in long parts refer to
+    this text."""
     match part:
         case Text(text=text):
             return text, False

@@ -34,7 +34,7 @@ class TextMark:
     """Gives the colour."""
 
     def is_in(self, text: str) -> bool:
-        """A purge changes texts without moving the marks in them."""
+        """Return True if the mark still fits the text, since a purge changes texts without moving their marks."""
         return part_of(text, self.start, self.end) == self.quote
 
 
@@ -43,7 +43,7 @@ Span = tuple[int, int, TextMark]
 
 
 def in_layout(found: Iterable[TextMark], text: str) -> list[TextMark]:
-    """The marks of a JSON text, in what `lay_out` makes of it."""
+    """Return the marks of a JSON text with their places in the formatted text."""
     # the place of the first character itself: whitespace may have been added in front of it
     places = ((mark, place_in_layout(text, mark.start + 1) - 1, place_in_layout(text, mark.end)) for mark in found)
     return [replace(mark, start=start, end=end) for mark, start, end in places]
@@ -90,7 +90,7 @@ def _overlapping(words: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _marked(html: str, spans: Sequence[Span]) -> str:
-    """A link within a link is no HTML: the one to the comment then follows the one of the text."""
+    """Return the marked HTML. A link cannot contain a link, so the link to a comment follows the link of the text."""
     out: list[str] = []
     after_link: list[str] = []
     place, is_in_link = 0, False

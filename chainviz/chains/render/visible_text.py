@@ -32,6 +32,6 @@ def safe(text: str) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """The beginning of a text as a title or teaser; not escaped."""
+    """Return the beginning of a text as a title or teaser; not escaped."""
     words = " ".join(text[: limit * 4].split())
     return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"

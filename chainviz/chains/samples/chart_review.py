@@ -97,7 +97,7 @@ def _image(curve: Callable[[float], float]) -> dict[str, Any]:
 
 
 def _chart(curve: Callable[[float], float]) -> bytes:
-    """A PNG of the curve over 168 hours, 0 to 10 degrees."""
+    """Return a PNG of the curve over 168 hours, 0 to 10 degrees."""
     pixels = [bytearray(PAPER * WIDTH) for _ in range(HEIGHT)]
     for y in range(0, HEIGHT, HEIGHT // 10):
         pixels[y][:] = GRID * WIDTH

@@ -21,7 +21,7 @@ FOLLOW_UP = "Please add a test that fails if this ever gets slow again, without 
 
 
 def build() -> bytes:
-    """The whole transcript, the same bytes every time."""
+    """Return the whole transcript, the same bytes every time."""
     random = Random(4711)
     document = {
         "model": "claude-sonnet-4-5",

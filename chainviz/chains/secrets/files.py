@@ -129,7 +129,7 @@ def written_about(chain: Chain) -> Iterable[str]:
 
 
 def team_texts(team: int) -> Iterator[str]:
-    """What a team keeps for all its chains, such as word lists and saved filters."""
+    """Yield the texts that a team keeps for all its chains, such as word lists and saved filters."""
     texts_of: Callable[[int], Iterable[str]] = import_string(settings.TEAM_TEXTS)
     yield from texts_of(team)
     yield from saved_filters.texts_of(team)

@@ -54,7 +54,7 @@ class Spot:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the place is outside all parts."""
+        """True if the place is outside all parts."""
         return is_outside(self.place)
 
     @property

@@ -68,7 +68,7 @@ def forget_patterns() -> None:
 
 
 def own_scan_of(snapshot: Snapshot, patterns: str, user: User) -> Job | None:
-    """The person's newest look for these patterns in this content."""
+    """Return the person's newest look for these patterns in this content."""
     wanted = {**scan_args(snapshot), "mark": mark_of(patterns)}
     jobs = Job.objects.visible_to(user).filter(function=OWN).order_by("-pk")[:NEWEST]
     return next((job for job in jobs if job.args == {**wanted, "patterns": job.args["patterns"]}), None)
@@ -83,7 +83,7 @@ def scan_args(snapshot: Snapshot) -> dict[str, int]:
 
 
 def scan_of(job_id: int | None, snapshot: Snapshot, user: User) -> Job | None:
-    """The person's scan of exactly this content."""
+    """Return the person's scan of exactly this content."""
     job = Job.objects.visible_to(user).filter(pk=job_id, function=SCAN).first() if job_id else None
     return job if job is not None and job.args == scan_args(snapshot) else None
 

@@ -237,7 +237,7 @@ def _progress(arrival: Arrival, number: int, count: int) -> Progress:
 
 
 def _offers_to_import(arrival: Arrival, source: Source, how: How) -> list[Offer]:
-    """What is to be imported now; nothing where the library has it already or a person has to choose."""
+    """Return the offers to import now. Empty if the library already has the chains or a person has to choose."""
     if how.get("as") == "text":
         return [raw_offer(source)]
     if how.get("as") == "salvage":

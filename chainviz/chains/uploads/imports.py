@@ -41,13 +41,13 @@ RECORDED = "added"
 
 
 def pointer_text(pointer: Pointer) -> str:
-    """A JSON pointer (RFC 6901); what no database stores, half of a character and NUL, is written as its escape."""
+    """Return a JSON pointer (RFC 6901). NUL and lone surrogates, which no database stores, are escaped."""
     text = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in pointer)
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\x00", "\\x00")
 
 
 def key_of(offer: Offer) -> str:
-    """What names the list in its file."""
+    """Return what names the list in its file."""
     return pointer_text(offer.found.pointer)
 
 
@@ -124,7 +124,7 @@ def list_of(source: Source, offer: Offer) -> MessageList:
 
 
 def file_notes(chain: Chain) -> tuple[str, ...]:
-    """What was odd about its file, a sentence each."""
+    """Return what was unusual about the file, a sentence each."""
     return envelope_of(Version.objects.get(history=chain.history, number=1).snapshot).warnings
 
 
@@ -149,7 +149,7 @@ class _Content:
 
 
 def rows_of(source: Source, offers: Sequence[Offer], known: Sequence[Chain | None], file_name: str) -> list[dict[str, Any]]:
-    """The offers as they are kept until somebody chose."""
+    """Return the offers in the form in which they are stored until a person chooses."""
     contents = [_content(source, offer) for offer in offers]
     finals = _finals(contents)
     return [
@@ -171,7 +171,7 @@ def rows_of(source: Source, offers: Sequence[Offer], known: Sequence[Chain | Non
 
 
 def with_earlier_states(offers: Sequence[Offer], rows: Sequence[dict[str, Any]]) -> list[Offer]:
-    """The offers, each with those that are earlier states of it; of equal states the first one."""
+    """Return the offers, each with its earlier states. Of equal states only the first is kept."""
     places = {key_of(offer): place for place, offer in enumerate(offers)}
     finals = [places[row["final"]] if row.get("final") else place for place, row in enumerate(rows)]
     return _with_states(offers, finals, [row["messages"] for row in rows])
@@ -248,7 +248,7 @@ def format_in(form: QueryDict) -> str:
 
 
 def choices_of(name: str) -> list[ChoiceView]:
-    """What can be decided about reading a format, as `name` has it."""
+    """Return the choices for reading a format, with the values that `name` contains."""
     given = set(name.partition(":")[2].split(","))
     views = []
     for choice in get_format(name).choices:

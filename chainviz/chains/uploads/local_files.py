@@ -109,7 +109,7 @@ def _note(source: Source, difference: Difference) -> str:
 
 
 def begins_with(source: Source, before: Snapshot) -> bool:
-    """Whether the file still begins with what it was."""
+    """Return True if the file still begins with its old content."""
     upload = before.template.run.upload if before.template is not None else None
     if upload is None or upload.encoding != source.encoding or source.size < upload.length:
         return False
@@ -238,7 +238,7 @@ def _take(member: Membership, path: Path, origin: Path, format: str, *, over_edi
 
 
 def chains_from(member: Membership, path: Path) -> list[Chain]:
-    """The chains of the library that came from a file of this machine."""
+    """Return the chains of the library that came from a file of this machine."""
     return list(Chain.objects.visible_to(member).filter(local_file__path=str(path)).order_by("pk"))
 
 

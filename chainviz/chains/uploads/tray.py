@@ -104,7 +104,7 @@ def tray_of(member: Membership, *, but: Arrival | None = None) -> Tray:
 
 
 def repeats_of(member: Membership, arrival: Arrival) -> list[Arrival]:
-    """The files of one line of the tray."""
+    """Return the files of one line of the tray."""
     arrivals = Arrival.objects.visible_to(member).select_related("job", "chain")
     return [each for each in arrivals if _same(each) == _same(arrival)]
 

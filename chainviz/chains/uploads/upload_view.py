@@ -187,7 +187,7 @@ def retry_failed(request: HttpRequest) -> HttpResponse:
 @requires("upload")
 @require_POST
 def dismiss_all(request: HttpRequest) -> HttpResponse:
-    """What is still being imported stays."""
+    """Dismiss everything except files that are still being imported."""
     for each in Arrival.objects.visible_to(member_of(request)).select_related("job"):
         if not each.is_running:
             arrivals.forget(each)

@@ -49,7 +49,7 @@ def person_named(name: str) -> int | None:
 
 
 def head_moved(chain: Chain, version: Version, by: User) -> None:
-    """A new version was saved: the library shows it from now on."""
+    """Update the library after a new version was saved."""
     copy_head(chain, version)
     chain.changed_at = timezone.now()
     chain.changed_by = by
@@ -80,7 +80,7 @@ def copy_head(chain: Chain, version: Version) -> None:
 
 
 def copy_health(chain: Chain, head: StoredChain) -> None:
-    """The verdict of the provider of the next call."""
+    """Copy the verdict of the provider of the next call."""
     chain.provider = provider_of(head).name
     own = verdict_from(chain.verdicts.get(chain.provider, ()))
     chain.own_problems = own.errors

@@ -48,7 +48,7 @@ class VersionRow:
 
 
 def version_rows(chain: Chain, names: dict[str, str], before: int | None = None) -> list[VersionRow]:
-    """The newest versions first, at most SHOWN, older than `before` if that is given."""
+    """Return at most SHOWN versions, the newest first, all older than `before` if it is given."""
     versions = Version.objects.filter(history=chain.history).select_related("snapshot").order_by("-number")
     if before is not None:
         versions = versions.filter(number__lt=before)
@@ -195,7 +195,7 @@ def _option_text(value: Any) -> str:
 
 
 def describe_step(step: Snapshot) -> tuple[str, str]:
-    """The name of a step, and what it did."""
+    """Return the name of a step and a summary of it."""
     options, report = unpack(step.options), unpack(step.report)
     if step.operation == "edit":
         words = EDIT_WORDS.get(options.get("action", "text"), "Edit")
@@ -232,5 +232,5 @@ def decisions_in(report: Sequence[ReportRow]) -> list[ReportRow]:
 
 
 def warnings_in(report: Sequence[ReportRow]) -> tuple[str, ...]:
-    """What a person should know of the step, such as what a conversion leaves out."""
+    """Return warnings about the step, such as what a conversion leaves out."""
     return tuple(str(row["reason"]) for row in report if row.get("action") == WARNING)

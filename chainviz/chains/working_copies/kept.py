@@ -43,5 +43,5 @@ def collect() -> int:
 
 
 def keep(chains: QuerySet[Chain]) -> int:
-    """A person wants to have them. Returns how many were working copies until now."""
+    """Keep chains for good that were working copies. Returns how many were working copies until now."""
     return WorkingCopy.objects.filter(chain__in=chains, is_kept=False).update(is_kept=True)

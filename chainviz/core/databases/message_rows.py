@@ -129,7 +129,7 @@ class _Writer:
         self._connection.execute("DELETE FROM messages WHERE rowid = ?", (row["row number"],))
 
     def _count(self, before: int) -> None:
-        """A session counts its messages, in Crush by triggers."""
+        """Update the message count of a session, unless a trigger of Crush already did."""
         if "message_count" in Look(self._connection).tables["sessions"]:
             count = "(SELECT count(*) FROM messages WHERE session_id = sessions.id)"
             query = f"UPDATE sessions SET message_count = {count} WHERE id = ? AND message_count = ?"

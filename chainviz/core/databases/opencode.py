@@ -55,7 +55,7 @@ class Opencode(Database):
         return None if session is None else encoded({"info": _info(session), "messages": list(_messages(look, id))})
 
     def without_damage(self, document: bytes) -> tuple[bytes, tuple[str, ...]]:
-        """A row whose JSON is cut off keeps opencode from opening the session."""
+        """Remove parts whose JSON is cut off, since opencode could not open the session. Returns a warning for each."""
         value = json.loads(document)
         lost = [part["id"] for message in value["messages"] for part in message["parts"] if _UNREADABLE in part]
         if not lost:

@@ -115,7 +115,7 @@ class _State:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether another write would have another time."""
+        """True if another write would have another time."""
         return abs(self.taken - self.database[2] / 1e9) > PAUSE / 2
 
     def __eq__(self, other: object) -> bool:

@@ -49,7 +49,7 @@ def _described(error: Any) -> ApiError:
 
 
 def _text(value: Any) -> str:
-    """A text, or that of the first fault in a list (`detail` of FastAPI)."""
+    """Return a text, or the text of the first fault in a list (`detail` of FastAPI)."""
     if isinstance(value, list):
         return string_of(value[0], "msg") if value else ""
     return value if isinstance(value, str) else string_of(value, "message")

@@ -35,7 +35,7 @@ class ResultElements:
 def read_result_content(
     content: Any, text: str, place: Pointer, read: ReadElement
 ) -> tuple[str, tuple[Image | Binary, ...]]:
-    """A result's text and its pictures; `place` is where in `text` the content lies."""
+    """Return a result's text and its pictures; `place` is where in `text` the content lies."""
     if type(content) is str:
         return content, ()
     if content is None:
@@ -54,7 +54,7 @@ def read_result_content(
 
 
 def new_result_content(new: ToolResult, elements: ResultElements, speller: Speller) -> str:
-    """A text, or a list where there are pictures."""
+    """Return a text, or a list where there are pictures."""
     if not new.media:
         return speller.quote(new.content)
     made = [elements.new_media(item, speller) for item in new.media]
@@ -65,7 +65,8 @@ def new_result_content(new: ToolResult, elements: ResultElements, speller: Spell
 def patched_result_list(
     raw: str, old: ToolResult, new: ToolResult, elements: ResultElements, speller: Speller
 ) -> str:
-    """The list with the new result's text in its first text element; the other texts go, unchanged pictures stay."""
+    """Return the list with the new result's text in its first text element. Other texts are removed, unchanged images
+    stay."""
     array = json_edit.load_array(raw)
     found = [elements.read(item) if isinstance(item, dict) else item for item in json_edit.parse(raw)]
     images = [at for at, item in enumerate(found) if isinstance(item, Image | Binary)]
@@ -110,7 +111,7 @@ def content_leaves(place: Pointer, elements: ResultElements) -> tuple[Leaf, Leaf
 
 
 def carried_bytes(mime: str, encoded: str) -> Image | Binary | None:
-    """A picture as a data: URL, another file as its bytes; None where the text is no base64."""
+    """Return a picture as a data: URL, another file as its bytes; None where the text is no base64."""
     if mime.startswith("image/"):
         return Image(f"data:{mime};base64,{encoded}")
     content = decode_base64(encoded)
@@ -123,7 +124,7 @@ def encoded_of(part: Image | Binary) -> tuple[str, str] | None:
 
 
 def located_media(item: dict[str, Any], place: Pointer, mime_key: str, data_key: str) -> Located | None:
-    """A block that carries its bytes as base64 text under one key and the media type under another."""
+    """Locate a block that has its bytes as base64 text under one key and the media type under another."""
     mime, encoded = item.get(mime_key), item.get(data_key)
     if type(encoded) is not str:
         return None
@@ -140,14 +141,14 @@ def located_media(item: dict[str, Any], place: Pointer, mime_key: str, data_key:
 
 
 def located_file(url: str, place: Pointer) -> Located | None:
-    """A block that carries a file as a data: URL; None for every other address."""
+    """Locate a block that contains a file as a data: URL; None for every other address."""
     split = split_data_url(url)
     content = decode_base64(split[1]) if split else None
     return Located(Binary(split[0], content), place) if split and content is not None else None
 
 
 def _encoded_as(mime: str) -> Spell:
-    """The base64 text of a data: URL of that media type."""
+    """Return the base64 text of a data: URL of that media type."""
 
     def encoded(url: str, raw: str, speller: Speller) -> str | None:
         found = split_data_url(url)

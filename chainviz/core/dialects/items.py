@@ -42,7 +42,7 @@ class _Group:
 def patched_units(
     source: Sequence[Fragment], owned: Sequence[Sequence[Part]], parts: Sequence[Part], writer: UnitWriter
 ) -> tuple[Fragment, ...]:
-    """The fragments of a message whose parts are now `parts`; `owned` are the old parts of each fragment."""
+    """Return the fragments of a message whose parts are now `parts`. `owned` contains the old parts of each fragment."""
     result: list[Fragment] = []
     placed: set[int] = set()
     highest = NEW
@@ -65,7 +65,7 @@ def patched_units(
 def _groups(
     source: Sequence[Fragment], owned: Sequence[Sequence[Part]], parts: Sequence[Part], writer: UnitWriter
 ) -> list[_Group]:
-    """The parts in runs that share a unit."""
+    """Group the parts that share a unit."""
     homes = [(unit, place) for unit, held in enumerate(owned) for place in range(len(held))]
     groups: list[_Group] = []
     for part, claim in zip(parts, matched([part for held in owned for part in held], parts), strict=True):
@@ -104,7 +104,7 @@ def one_result_each(message: Message) -> tuple[Part, ...]:
 
 class RoleOf(Protocol):
     def __call__(self, item: dict[str, Any], *, is_first: bool = False) -> Role:
-        """The role of the message an item belongs to, "" for one that belongs to none."""
+        """Return the role of the message that an item belongs to, or "" if it belongs to none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +148,12 @@ class ItemUnits:
         return value
 
     def role(self, value: Any, *, is_first: bool = False) -> Role:
-        """The role of the message a unit belongs to, "" for one that belongs to none."""
+        """Return the role of the message that a unit belongs to, or "" if it belongs to none."""
         item = self.item(value)
         return self.dialect.role_of(item, is_first=is_first) if self.dialect.kind_of(item) else ""
 
     def read(self, units: Iterable[Unit], *, is_first: bool = True) -> Iterator[Message | Unit]:
-        """The messages of the units; a unit whose item is no message comes back."""
+        """Yield the messages of the units; a unit whose item is no message comes back."""
         turn = _Turn(self.dialect)
         for unit in units:
             role = self.role(unit.value, is_first=is_first)
@@ -184,7 +184,7 @@ class ItemUnits:
         return Message(role, parts, source=tuple(source), label=label, note=note)
 
     def owned(self, source: Sequence[Fragment]) -> list[list[Part]]:
-        """The parts of each fragment; origins count through."""
+        """Return the parts of each fragment; origins count through."""
         found: list[list[Part]] = []
         first = 0
         for fragment in source:
@@ -194,19 +194,19 @@ class ItemUnits:
         return found
 
     def parts_of(self, text: str, first: int) -> list[Part]:
-        """The parts of one unit; origins count from `first`."""
+        """Return the parts of one unit; origins count from `first`."""
         return self.dialect.read(self.item(parse(text)), text, self.at, first)
 
     def patched_unit(
         self, text: str, old: Sequence[Part], new: Sequence[Claimed], role: Role, *, ascii_only: bool
     ) -> str | None:
-        """The unit with its parts changed; None where it must be rewritten."""
+        """Return the unit with its parts changed, or None if it must be rewritten."""
         raw = json_edit.raw_at(text, self.at) or "{}"
         changed = self.dialect.patched(raw, old, new, role, Speller(raw, ascii_only))
         return None if changed is None else json_edit.replace_at(text, self.at, changed)
 
     def patched(self, message: Message, wrap: Callable[[str], str], *, ascii_only: bool) -> tuple[Fragment, ...]:
-        """The message's fragments with its changes; `wrap` puts a new item into a unit."""
+        """Return the message's fragments with its changes. `wrap` puts a new item into a unit."""
         source = message.source
         role = self.message(message.role, source).role
         first = json_edit.raw_at(source[0].text, self.at) or "{}"
@@ -229,7 +229,7 @@ class ItemUnits:
         return fragments or (Fragment(source[0].ordinal, source[0].lead, self._emptied(source[0], new_items)),)
 
     def _emptied(self, fragment: Fragment, new_items: Callable[[Sequence[Part]], list[str]]) -> str:
-        """The unit of a message without parts: an empty message, or a result that says nothing."""
+        """Return the unit of a message without parts: an empty message, or an empty result."""
         old = self.owned((fragment,))[0]
         return new_items([replace(part, content="", media=()) for part in old if isinstance(part, ToolResult)])[0]
 
@@ -268,7 +268,7 @@ class _Turn:
         self._has_text = self._has_calls = False
 
     def before(self, item: dict[str, Any]) -> Sequence[Unit]:
-        """The units of a message that ends before `item`."""
+        """Return the units of a message that ends before `item`."""
         if self._dialect.kind_of(item) not in self._dialect.texts or "id" in item or not self._has_text or self._has_calls:
             return ()
         cut = len(self._units) - self._reasoning

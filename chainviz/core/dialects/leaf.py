@@ -32,7 +32,7 @@ def as_json(value: Any, raw: str, speller: Speller) -> str:
 
 
 def as_either(value: Any, raw: str, speller: Speller) -> str:
-    """A string where the leaf is a string; else the JSON value that the text is, if it is one."""
+    """Return a string if the leaf is a string, else the JSON value that the text represents, if it is JSON."""
     return speller.quote(value) if raw.startswith('"') or not is_json(value) else str(value)
 
 
@@ -71,10 +71,10 @@ class Elements(Protocol):
     """How a format writes parts that its document does not hold yet."""
 
     def home(self, part: Part, host: Host) -> Pointer:
-        """The list of the unit that a new part joins."""
+        """Return the list of the unit that a new part is added to."""
 
     def elements(self, part: Part, host: Host, speller: Speller) -> list[str]:
-        """The part as JSON elements; none where it has no place."""
+        """Return the part as JSON elements; empty if it has no place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def numbered(located: Sequence[Located], first: int = 0) -> list[Located]:
 
 
 def patched(text: str, old: Sequence[Located], new: Sequence[Part], writer: Writer) -> str:
-    """The unit's text with `new` as its parts; `old` are those it has."""
+    """Return the unit's text with `new` as its parts; `old` are its current parts."""
     old = numbered(old)
     if len(old) == 1 and not old[0].place and isinstance(old[0].part, ToolResult):
         new = [replace(one_result(new, old[0].part), origin=0)]
@@ -142,7 +142,7 @@ def one_result(parts: Sequence[Part], old: Part | None = None) -> ToolResult:
 
 
 def spread(part: Part) -> list[Part]:
-    """The reasoning that hangs on a part before it, as a part of its own."""
+    """Return the part after its attached reasoning, which becomes a part of its own."""
     if not isinstance(part, Text | ToolCall) or part.reasoning is None:
         return [part]
     if part.reasoning.is_empty:
@@ -182,7 +182,7 @@ def _is_element(place: Pointer) -> bool:
 
 
 def _slot(place: Pointer) -> tuple[Pointer, int]:
-    """The list that holds the place and its index there; a member is the only one of its kind."""
+    """Return the list that contains the place, and the index in it. A member is the only one of its kind."""
     last = place[-1] if place else 0
     return (place[:-1], last) if isinstance(last, int) else (place, 0)
 
@@ -213,7 +213,7 @@ def _rearranged(
 
 
 def _list(raw: str, items: Sequence[int | list[str]], held: set[int]) -> str:
-    """The list with these elements; those that no part was read from stay before the element that followed them."""
+    """Return the list with these elements. Elements that are not parts stay before the element that followed them."""
     array = json_edit.load_array(raw)
     foreign = [index for index in range(len(array)) if index not in held]
     row: list[int | str] = []

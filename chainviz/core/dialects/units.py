@@ -42,7 +42,8 @@ Home = tuple[str, list[str]]
 
 class Halves(Protocol):
     def call_id(self, element: str) -> str | None:
-        """The id that a call shares with its result; "" where it has none or the unit is one element; None for what is no call."""
+        """Return the id that a call shares with its result: "" if it has none or the unit is one element, None if it is
+        not a call."""
 
     def without_result(self, element: str) -> str:
         """The element as long as its call has no result; any other as it is."""
@@ -51,11 +52,11 @@ class Halves(Protocol):
         """The element where only its result is left."""
 
     def with_results(self, element: str, results: Sequence[str]) -> str:
-        """The element with the result halves of these elements, and no others."""
+        """Return the element with only the result halves of these elements."""
 
 
 def joined_halves(fragments: Sequence[Fragment], at: Pointer, halves: Halves) -> str:
-    """The unit with the call halves of its AI messages and the result halves of its tool messages."""
+    """Return the unit with the call halves of its AI messages and the result halves of its tool messages."""
     items: list[Home] = []
     by_id: dict[str | None, list[Home]] = {}
     for fragment in fragments:
@@ -77,8 +78,8 @@ def joined_halves(fragments: Sequence[Fragment], at: Pointer, halves: Halves) ->
 
 
 def _results_of(homes: Sequence[Home], result: str, id: str | None) -> list[str] | None:
-    """The results of the call that a result belongs to, of those with its id: of its own element, else of the first one that
-    has none yet. A unit that is one call takes all."""
+    """Return the results of the call that a result belongs to, of those with its id: of its own element, else of the
+    first one that has none yet. A unit that is one call takes all."""
     open_ones = [home for home in homes if not home[1]]
     own = [home for home in open_ones if home[0] == result]
     found = own or open_ones or (homes if id == "" else ())
@@ -103,7 +104,7 @@ class ElementWriter:
 
 
 def patched_parts(raw: str, old: Sequence[Part], new: Sequence[Part], writer: ElementWriter, speller: Speller) -> str:
-    """The parts' list with kept elements as they are; `raw` is a list whose elements are the old parts."""
+    """Return the parts' list with kept elements as they are; `raw` is a list whose elements are the old parts."""
     array = json_edit.load_array(raw)
     row: list[int | str] = []
     for part, claim in zip(new, matched(old, new), strict=True):
@@ -130,7 +131,7 @@ class DisplayIds:
         self._counts: Counter[str] = Counter()
 
     def following(self, name: str) -> str:
-        """The id of the next one of this name."""
+        """Return the id of the next one of this name."""
         count = self._counts[name] + 1
         return name if count == 1 else f"{name}#{count}"
 
@@ -141,7 +142,7 @@ class DisplayIds:
         return id
 
     def takes(self, id: str, name: str) -> bool:
-        """Whether the next one of this name shows with this id; then it is taken."""
+        """Return True if the next call of this name is shown with this id, and take that id."""
         if id not in ("", self.following(name)):
             return False
         self.take(name)

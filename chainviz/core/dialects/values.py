@@ -53,7 +53,7 @@ class Speller:
         return json_edit.dump(value, self.ascii_only, self.compact)
 
     def object(self, members: dict[str, str]) -> str:
-        """An object of members whose values are JSON text already."""
+        """Return an object whose members are already JSON text."""
         colon, comma = (":", ",") if self.compact else (": ", ", ")
         return "{" + comma.join(self.quote(key) + colon + text for key, text in members.items()) + "}"
 
@@ -115,7 +115,7 @@ def split_data_url(url: str) -> tuple[str, str] | None:
 
 
 def reasoning_of(message: Message) -> list[Reasoning]:
-    """All reasoning of a message, in order, wherever it hangs."""
+    """Return all reasoning of a message in order, whether it is a part of its own or attached to one."""
     found: list[Reasoning] = []
     for part in message.parts:
         if isinstance(part, Thinking):
@@ -130,12 +130,12 @@ def image_of(part: Image | Binary) -> Image:
 
 
 def text_or_json(value: object, unit: str, at: Pointer) -> str:
-    """A leaf that holds a text or any JSON: the text, or the JSON as the unit spells it; "" where it is absent."""
+    """Return the text or, if the leaf contains other JSON, the JSON as the unit spells it; "" if the leaf is absent."""
     return value if isinstance(value, str) else json_edit.raw_at(unit, at) or ""
 
 
 def spelled_like_before(text: str, before: str, speller: Speller) -> str:
-    """The new text of such a leaf: JSON where the leaf held JSON and `text` is JSON, else a string."""
+    """Return the new value of a leaf with a text or JSON: JSON if it contained JSON and `text` is JSON, else a string."""
     was_json = bool(before) and not before.startswith('"')
     return text if was_json and is_json(text) and not text.lstrip().startswith('"') else speller.quote(text)
 
@@ -148,12 +148,13 @@ def input_text(arguments: str, speller: Speller) -> str:
 
 
 def string_of(value: Any, key: str, default: str = "") -> str:
-    """The string that an object holds under a key; `default` where there is no object, no such member or no string."""
+    """Return the string that an object holds under a key; `default` where there is no object, no such member or no
+    string."""
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, str) else default
 
 
 def objects_of(value: Any, key: str) -> list[dict[str, Any]]:
-    """The objects in the list that an object holds under a key."""
+    """Return the objects in the list that an object holds under a key."""
     found = value.get(key) if isinstance(value, dict) else None
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -77,7 +77,7 @@ class Route:
 
     @property
     def is_within_api(self) -> bool:
-        """Whether both formats belong to the same API."""
+        """True if both formats belong to the same API."""
         if self.source is None:
             return False
         return self.source.name == self.target.name or bool(self.target.api and self.source.api == self.target.api)

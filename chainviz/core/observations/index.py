@@ -71,7 +71,7 @@ class NumberTable(Generic[Row]):
 
     @classmethod
     def unpack(cls, row: type[Row], packed: bytes) -> NumberTable[Row]:
-        """The table that `pack` wrote."""
+        """Return the table that `pack` wrote."""
         content = zlib.decompress(packed)
         length = len(content) // len(row._fields)
         return cls(row, (array(_TYPE, content[at * length : (at + 1) * length]) for at in range(len(row._fields))))

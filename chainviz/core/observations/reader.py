@@ -54,7 +54,7 @@ def called_tools(chain: Chain, section: str = ACTION) -> frozenset[str]:
 
 
 def observe(chain: Chain, recognition: Recognition, start: int = 0, stop: int | None = None) -> Iterator[ObservedMessage]:
-    """The results in the messages `start` to `stop`."""
+    """Yield the results in the messages `start` to `stop`."""
     for _, _, observed in walk(chain, recognition, start, stop):
         yield from observed
 
@@ -62,7 +62,7 @@ def observe(chain: Chain, recognition: Recognition, start: int = 0, stop: int | 
 def walk(
     chain: Chain, recognition: Recognition, start: int = 0, stop: int | None = None
 ) -> Iterator[tuple[int, Message, list[ObservedMessage]]]:
-    """The messages `start` to `stop`, each with its place and the results in it."""
+    """Yield the messages `start` to `stop`, each with its place and the results in it."""
     turns = _Turns(recognition)
     turns.go_to(chain, start)
     for place, message in read_messages(chain, start, len(chain) if stop is None else stop):

@@ -51,7 +51,7 @@ class RewrittenText:
 def rewrite(
     text: str, found: TextObservation, convention: Convention, wrapper: Wrapper, reader: ObservationReader
 ) -> RewrittenText:
-    """The text with its results in another convention; the text around them stays."""
+    """Write the results of a text in another convention, and report the losses. The text around them stays unchanged."""
     before, behind = text[: found.start], text[found.end :]
     new = before + write_observation(found.blocks, convention, wrapper) + behind
     losses = list(check(new, len(before), found.blocks, (convention, wrapper), reader))

@@ -81,7 +81,7 @@ class ObservationReader:
 
 
 def find_wrapper(text: str) -> Wrapped | None:
-    """The first `<observation>` that is closed, up to the last closing tag; or the header the text begins with."""
+    """Return the first `<observation>` that is closed, up to the last closing tag; or the header the text begins with."""
     opening = _OPENING.search(text)
     if opening is None:
         return None
@@ -132,7 +132,7 @@ def is_wrapped(convention: Convention, wrapper: Wrapper) -> bool:
 
 
 def write_observation(blocks: Sequence[Block], convention: Convention, wrapper: Wrapper = "auto") -> str:
-    """The blocks as one text; contents are written as they are, so the text may read back differently."""
+    """Return the blocks as one text; contents are written as they are, so the text may read back differently."""
     text = _SEPARATORS[convention].join(write_blocks(blocks, convention, wrapper))
     if not is_wrapped(convention, wrapper):
         return text
@@ -158,7 +158,7 @@ _HEADER = re.compile(r"^\[([^\[\]\n]+)\](?:[ \t]*(?:\r?\n|\Z)| +(?=\S))", re.MUL
 
 
 def read_brackets(text: str, tools: Collection[str]) -> Iterator[Block]:
-    """The blocks of known tools; any other word in brackets is content."""
+    """Yield the blocks of known tools; any other word in brackets is content."""
     headers = [found for found in _HEADER.finditer(text) if found[1] in tools]
     for header, following in pairwise([*headers, None]):
         assert header is not None

@@ -113,7 +113,7 @@ def places_of(error: ErrorMessage, found: dict[str, list[int]], by_index: Collec
 
 
 def names(message: Message, id: str) -> bool:
-    """Whether a call, a result or an item of a message has this id."""
+    """Return True if a call, a result or an item of a message has this id."""
     if any(ref.id == id for ref in (*message.calls, *message.results)):
         return True
     return any(f'"{id}"' in fragment.text for fragment in message.source)

@@ -59,12 +59,12 @@ class Words:
         return places
 
     def between(self, first: int, last: int) -> str:
-        """What is written behind the word before `first`, up to the word `last`."""
+        """Return the text after the word before `first`, up to the word `last`."""
         start = self._matches_of_words[first - 1].end() if first else 0
         return self.text[start : self._matches_of_words[last].start() if last < len(self._matches_of_words) else None]
 
     def behind(self, last: int) -> str:
-        """What is written behind a word, to the end of its sentence."""
+        """Return the text after a word, up to the end of its sentence."""
         return _SENTENCE_END.split(self.text[self._matches_of_words[last].end() :], maxsplit=1)[0]
 
 
@@ -101,7 +101,7 @@ class Sentence:
 
     @property
     def can_tell(self) -> bool:
-        """Whether it is long enough to recognise anything."""
+        """True if it is long enough to recognise anything."""
         return sum(len(word) for _, words in self._steps for word in words) >= FEWEST_LETTERS
 
     def match(self, text: Words) -> Match | None:
@@ -138,7 +138,7 @@ def _ids(variable: str, written: str) -> list[str]:
 
 
 def _without_steps(text: str) -> str:
-    """The text with spaces in place of steps of paths, so that places stay."""
+    """Return the text with spaces in place of steps of paths, so that places stay."""
     return _STEPS.sub(lambda found: " " * len(found[0]), text)
 
 
@@ -151,7 +151,7 @@ def _place_of(words: Sequence[str], text: Words, start: int) -> int:
 
 
 def _common(expected: Sequence[str], words: Sequence[str], start: int) -> int:
-    """How many of the expected words follow one another from `start` on."""
+    """Return how many of the expected words follow one another from `start` on."""
     pairs = zip(expected, words[start : start + len(expected)], strict=False)
     return next((size for size, (one, other) in enumerate(pairs) if one != other), min(len(expected), len(words) - start))
 
@@ -211,7 +211,7 @@ class ErrorMessage:
 
 @cache
 def known_sentences() -> tuple[KnownSentence, ...]:
-    """Every sentence that a rule of a provider quotes, and further wordings."""
+    """Return every sentence that a rule of a provider quotes, and further wordings."""
     rules = [(provider.name, rule) for provider in PROVIDERS for rule in provider.all_rules if rule.says]
     own = dict.fromkeys(KnownSentence(Sentence(rule.says), name, rule.id) for name, rule in rules)
     ids = {(name, rule.id) for name, rule in rules}
@@ -261,7 +261,7 @@ def read_error(pasted: str) -> ErrorMessage:
 
 
 def _matches(plain: str) -> list[tuple[KnownSentence, Match]]:
-    """The sentences in a text, the longest first."""
+    """Return the sentences in a text, the longest first."""
     words = Words(plain)
     found = [(each, match) for each in known_sentences() if (match := each.sentence.match(words)) is not None]
     return sorted(found, key=lambda pair: (-pair[1].score, _ranks().get((pair[0].provider, pair[0].rule), (0, 0))))
@@ -269,7 +269,7 @@ def _matches(plain: str) -> list[tuple[KnownSentence, Match]]:
 
 @cache
 def _ranks() -> dict[tuple[str, str], tuple[int, int]]:
-    """How likely each provider and rule is among those that a wording may mean, from 0."""
+    """Return the rank of each provider and rule among those that a wording may mean; 0 is the most likely."""
     return {
         (provider, rule): (place, rank)
         for wording in reversed(WORDINGS)
@@ -315,20 +315,20 @@ MOST_VALUES = 8
 
 
 def plain_text(pasted: str) -> str:
-    """The text without colours of a terminal, and without escapes of HTML and of strings inside strings."""
+    """Return the text without colours of a terminal, and without escapes of HTML and of strings inside strings."""
     spelled = _CODES.sub(lambda found: chr(int(found[1], 16)), unescape(_COLOURS.sub("", pasted)))
     return _QUOTES.sub("", _SPACES.sub(" ", spelled))
 
 
 def message_in(pasted: str) -> str:
-    """The API's own sentence; where no JSON holds it, all of the text in one line."""
+    """Return the API's own sentence, or the whole text in one line if it contains no JSON with one."""
     plain = plain_text(pasted)
     found = (next(_messages_in(text, MOST_LEVELS), "") for text in (_COLOURS.sub("", pasted), plain))
     return " ".join(next(filter(None, found), plain).split())
 
 
 def _messages_in(text: str, levels: int) -> Iterator[str]:
-    """The messages of the errors in a text, the deepest one of each first."""
+    """Yield the messages of the errors in a text, the deepest message of each first."""
     with suppress(SearchEnded):
         for _, value in islice(values_in(text), MOST_VALUES) if levels else ():
             for message in _messages_of(read_json(value)):
@@ -336,7 +336,7 @@ def _messages_in(text: str, levels: int) -> Iterator[str]:
 
 
 def _messages_of(value: Any) -> Iterator[str]:
-    """The message of an error, or that of an object in which an SDK or a log keeps it as text."""
+    """Yield the message of an error, or that of an object in which an SDK or a log keeps it as text."""
     error = error_in(value)
     if error is not None and error.message:
         yield error.message

@@ -66,7 +66,7 @@ def _mark_problems(provider: Provider, tree: ChainAST[Message], format: str, bes
 def excerpts(
     tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST, *, after: Role | None = None
 ) -> Iterator[Excerpt]:
-    """The sections of a chain, or of its beginning where a message of the role `after` follows."""
+    """Yield the sections of a chain, or of its start if a message of the role `after` follows."""
     index = 0
     before: Role = ""
     seen = NO_MARK

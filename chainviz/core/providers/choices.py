@@ -15,7 +15,7 @@ from chainviz.core.providers.rules import Rule
 
 
 def id_unlike(pattern: str, rule: Rule) -> Choice:
-    """The rule, for a call whose id does not match the whole pattern."""
+    """Return the rule, for a call whose id does not match the whole pattern."""
     wanted = re.compile(pattern)
 
     def chosen(excerpt: Excerpt, problem: Problem) -> Rule | None:
@@ -26,7 +26,7 @@ def id_unlike(pattern: str, rule: Rule) -> Choice:
 
 
 def name_unlike(pattern: str, rule: Rule) -> Choice:
-    """The rule, for a call of a tool whose name does not match the whole pattern."""
+    """Return the rule, for a call of a tool whose name does not match the whole pattern."""
     wanted = re.compile(pattern)
 
     def chosen(excerpt: Excerpt, problem: Problem) -> Rule | None:
@@ -53,17 +53,17 @@ def where_unnamed(unnamed: Rule, rule: Rule) -> Choice:
 
 
 def where_role(role: str, rule: Rule) -> Choice:
-    """The rule, where the message has the role."""
+    """Return the rule, where the message has the role."""
     return lambda excerpt, problem: rule if excerpt.message(problem).role == role else None
 
 
 def where_calls(rule: Rule) -> Choice:
-    """The rule, where the message calls tools."""
+    """Return the rule, where the message calls tools."""
     return lambda excerpt, problem: rule if excerpt.message(problem).calls else None
 
 
 def unless_elsewhere(rule: Rule) -> Callable[[Excerpt, Problem], Rule | None]:
-    """The rule, unless the chain has a call and then a result with this id."""
+    """Return the rule, unless the chain has a call and then a result with this id."""
 
     def chosen(excerpt: Excerpt, problem: Problem) -> Rule | None:
         part = _part(excerpt, problem)
@@ -74,7 +74,7 @@ def unless_elsewhere(rule: Rule) -> Callable[[Excerpt, Problem], Rule | None]:
 
 
 def unless_joined(rule: Choice) -> Choice:
-    """The rule, unless the result and its call are neighbours once consecutive messages of the assistant are joined."""
+    """Return the rule, unless the result directly follows its call once consecutive AI messages are joined."""
 
     def chosen(excerpt: Excerpt, problem: Problem) -> Rule | None:
         part = _part(excerpt, problem)
@@ -131,7 +131,7 @@ _BROKEN = (
 
 
 def openai_pictures(make: Callable[..., Rule]) -> PictureRules:
-    """The rules of OpenAI's APIs. `make`: makes a rule of one of them."""
+    """Return the rules of OpenAI's APIs. `make`: makes a rule of one of them."""
     checked = "2026-11-27"
     return PictureRules(
         broken=make("image-broken", "error", _BROKEN, _OPENAI, NOTE, checked=checked),

@@ -101,7 +101,8 @@ class Excerpt:
 
     @property
     def is_plain(self) -> bool:
-        """Whether only the JSON of its messages can break a rule: nothing was found, and the chain neither begins nor ends here."""
+        """True if only the JSON of its messages can break a rule: nothing was found, and the chain neither begins nor
+        ends here."""
         return not self.problems and self.first_message > 0 and not self.is_last
 
     @property
@@ -127,14 +128,14 @@ class Excerpt:
         return len(self.section) - (len(self.section.body[-1].messages) if self.section.body else 0)
 
     def faults(self, form: WireForm) -> list[tuple[Path, int, WireFault]]:
-        """What is wrong in the JSON of its messages, each with path and index of the message."""
+        """Return the faults in the JSON of the messages, each with the path and index of its message."""
         if form not in self._faults:
             found = ((place, fault) for place, message in enumerate(self.section.messages) for fault in form(message))
             self._faults[form] = [(*self.messages[place][:2], fault) for place, fault in found]
         return self._faults[form]
 
     def roles_around(self, index: int) -> tuple[Role, Role | None]:
-        """The roles of the messages before and behind the one with this index in the chain."""
+        """Return the roles of the messages before and behind the one with this index in the chain."""
         place = index - self.first_message
         messages = self.messages
         before = messages[place - 1][2].role if place else self.before
@@ -196,17 +197,17 @@ class Provider:
 
     @cached_property
     def all_rules(self) -> tuple[Rule, ...]:
-        """Every rule that a chain can break here, each once."""
+        """Return every rule that a chain can break here, once."""
         named = [choice for choice in self.rules.values() if isinstance(choice, Rule)]
         cache = () if self.cache_rule is None else (self.cache_rule,)
         return tuple(dict.fromkeys((*named, *self.chosen_rules, *(each.rule for each in self.section_rules), *cache)))
 
     def is_of(self, format: str) -> bool:
-        """Whether a chain in this format was made with the API."""
+        """Return True if a chain in this format was made with the API."""
         return format in self.clients
 
     def check_section(self, excerpt: Excerpt) -> Iterable[Problem]:
-        """All rules that one section and its neighbouring messages decide."""
+        """Check all rules that depend only on one section and its neighbouring messages."""
         return [*self.check_rows(excerpt), *self._check_marks(excerpt)]
 
     def rules_of_sections(self, format: str, request: Request = NO_REQUEST) -> tuple[SectionRule, ...]:
@@ -215,7 +216,7 @@ class Provider:
         return tuple(rule for rule in self.section_rules if (is_own or not rule.in_own_form) and rule.when(request))
 
     def reads(self, format: str) -> bool:
-        """Whether it checks the JSON of messages in this format."""
+        """Return True if the provider checks the JSON of messages in this format."""
         return format in self.formats or format in self.sessions
 
     def _check_marks(self, excerpt: Excerpt) -> Iterator[Problem]:
@@ -232,11 +233,12 @@ class Provider:
                     yield self.marked(rule, path, index, marked_part(message) if rule.of_part else None)
 
     def marked(self, rule: SectionRule, path: Path, index: int, part: int | None) -> Problem:
-        """What a marked message breaks."""
+        """Return the problem of a marked message."""
         return self.problem(path, index, (rule.rule, part, rule.what))
 
     def check_rows(self, excerpt: Excerpt) -> Iterable[Problem]:
-        """The rules that a row of a section and its neighbours decide, where the excerpt is no more than that."""
+        """Check the rules that depend only on a row of a section and its neighbours, for an excerpt that contains no
+        more."""
         is_sent = excerpt.format in self.formats
         ending = () if excerpt.request.ends_with_answer else self.ending
         form = self.wire if is_sent else self.sessions.get(excerpt.format)
@@ -272,11 +274,12 @@ class Provider:
             yield from (self.problem(*broken) for broken in check(messages, format))
 
     def limits_marks(self, format: str) -> bool:
-        """Whether cache_control is counted in chains of this format."""
+        """Return True if cache_control is counted in chains of this format."""
         return self.cache_rule is not None and format in self.formats
 
     def check_marked(self, marked: int, first: Path) -> Iterator[Problem]:
-        """The rule about cache_control; `marked`: how many blocks of the whole request have it, `first`: its first message."""
+        """Check the rule about cache_control. `marked` is the number of blocks of the whole request that have it, and
+        `first` its first message."""
         if self.cache_rule is not None and marked > server_blocks.MOST:
             yield self.problem(first, 0, (self.cache_rule, None, f"begins a request with {marked:,} cache_control blocks"))
 
@@ -305,7 +308,7 @@ class Provider:
             yield replace(said, alike=problem.alike) if problem.alike else said
 
     def _takes(self, excerpt: Excerpt, problem: Problem, is_judged: bool) -> bool:
-        """Whether the API knows a part that the tree does not, or `wire` judges it."""
+        """Return True if the API knows a part that the tree does not know, or if `wire` checks it."""
         message = excerpt.message(problem)
         part = message.parts[problem.part or 0]
         return (is_judged and bool(message.source)) or (isinstance(part, Opaque) and part.kind in self.kinds)
@@ -328,12 +331,13 @@ OF_THE_FORM = frozenset(("member-missing", "field-type"))
 
 
 def _is_reported(problem: Problem, known: Container[tuple[str, Path]], refused: Container[Path]) -> bool:
-    """Whether another rule already reports the fault of this part, or its cause."""
+    """Return True if another rule already reports the fault of this part, or its cause."""
     return (problem.rule, problem.path) in known or (problem.rule in OF_THE_FORM and problem.path in refused)
 
 
 def _is_unsent(excerpt: Excerpt, problem: Problem) -> bool:
-    """Whether it is about what ends a record: a call of the last answer, or the mark of the end of a run."""
+    """Return True if the problem is about the end of a record: a call of the last answer, or the mark of the end of a
+    run."""
     is_last_call = problem.rule == "pending-call" and problem.message == excerpt.end
     return is_last_call or problem.rule == "terminal-call" or (problem.rule == "unknown-role" and problem.severity == "info")
 

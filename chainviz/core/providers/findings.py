@@ -158,7 +158,7 @@ def _in_call(call: ToolCall, role: Role) -> Iterator[tuple[str, str]]:
 
 
 def _in_id_and_name(call: ToolCall) -> Iterator[tuple[str, str]]:
-    """What some API does not take in an id or a name."""
+    """Yield what some API refuses in an id or a name."""
     id, name = call.id, call.name
     if id in ("", "null"):
         yield "no-id", f"has the empty call id “{id}”"

@@ -46,8 +46,9 @@ class Request:
     """The recorded name or address of the API; "" where none is recorded."""
 
     def stores_call(self, section: Section[Any], place: tuple[int, int | None]) -> bool:
-        """Whether a call before this pair may be among the messages that the API stores: the pair has no AI message, and it
-        begins the chain or stands after a reference. `place`: the number of the section in the chain, and of the pair."""
+        """Return True if a call before this pair may be among the messages that the API stores: the pair has no AI
+        message, and it begins the chain or stands after a reference. `place`: the number of the section in the chain,
+        and of the pair."""
         number, pair = place
         if not self.stored or not pair or section.body[pair - 1].ai is not None:
             return False
@@ -55,7 +56,7 @@ class Request:
 
     @property
     def is_known(self) -> bool:
-        """Whether the document is a request or another object around the messages, not a bare list."""
+        """True if the document is a request or another object around the messages, not a bare list."""
         return bool(self.members)
 
 
@@ -90,8 +91,8 @@ def _stored(members: Iterable[str], surroundings: Surroundings) -> str:
 def without_stored(
     problems: Iterable[Problem], sections: Iterable[tuple[int, Section[Any]]], request: Request
 ) -> Iterator[Problem]:
-    """The problems of a tree, except those that end where the API puts the messages that it stores. `sections`: each with its
-    number."""
+    """Yield the problems of a tree, without those that end because the API stores earlier messages. `sections` contains
+    each section with its number."""
     numbered = dict(sections) if request.stored else {}
     for problem in problems:
         section = numbered.get(problem.path.section)
@@ -104,12 +105,12 @@ def without_stored(
 
 
 def to_list(request: Request) -> list[Any]:
-    """The request as values that the store can pack."""
+    """Return the request as values that the store can pack."""
     return list(asdict(request).values())
 
 
 def from_list(values: list[Any]) -> Request:
-    """The request that `to_list` made these values of."""
+    """Return the request that `to_list` made these values of."""
     model, members, tools, *others = values
     return Request(model, tuple(members), None if tools is None else tuple(tools), *others)
 

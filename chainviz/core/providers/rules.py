@@ -54,7 +54,7 @@ class Rule:
 
     @property
     def quote(self) -> str:
-        """The API's sentence for people: variable parts are an ellipsis."""
+        """Return the API's sentence for people, with an ellipsis for each variable part."""
         return VARIABLE.sub("…", self.says)
 
 
@@ -92,7 +92,8 @@ NO_REPAIR = f"No repair is known: {_JSON}."
 
 
 def reason_without_fix(problem: Problem) -> str:
-    """A sentence; "" where a repair is offered or nothing was found that could be repaired."""
+    """Return a sentence on why no repair is offered, or "" if one is offered or there is no problem that could be
+    repaired."""
     return "" if problem.fixes else WITHOUT_FIX.get(problem.rule, "")
 
 
@@ -155,12 +156,13 @@ def marks_of(message: Message) -> Mark:
 
 @cache
 def _together(marks: frozenset[Mark]) -> Mark:
-    """The marks as one; they are few, and an IntFlag is slow."""
+    """Join the marks. They are few, and an IntFlag is slow."""
     return reduce(or_, marks, NO_MARK)
 
 
 def marked_part(message: Message) -> int:
-    """The part that a mark is about: the first result of a tool of the API itself without its call, else the first call."""
+    """Return the part that a mark is about: the first result of a tool of the API itself without its call, else the
+    first call."""
     late = next(lone_results(message), None)
     if late is not None:
         return late[0]
@@ -191,7 +193,7 @@ class SectionRule:
     """Only in chains whose document records such a request."""
 
     def applies(self, marks: Mark, *, is_last: bool) -> bool:
-        """Whether messages of a section can break it. `marks`: those of all its messages."""
+        """Return True if messages of a section can break the rule. `marks` are those of all its messages."""
         if self.where_thinking and not marks & Mark.THINKS:
             return False
         return not marks & self.unless and (is_last or not (self.in_last or self.at_end))
@@ -202,6 +204,6 @@ class SectionRule:
 
 
 def reasoning_missing(rule: Rule) -> SectionRule:
-    """The rule of servers that want the reasoning of every turn back."""
+    """Return the rule of servers that require the reasoning of every turn."""
     what = "calls tools without reasoning, while another message of its section has some"
     return SectionRule(rule, Mark.UNTHINKING, what, where_thinking=True)

@@ -47,7 +47,7 @@ def lone_calls(message: Message) -> Iterator[tuple[int, Opaque]]:
 
 
 def is_programmatic(message: Message) -> bool:
-    """Whether it calls tools from code that the API runs: the block of such a call names its caller."""
+    """Return True if the message calls tools from code that the API runs: the block of such a call names its caller."""
     return bool(message.calls) and any(
         '"caller"' in fragment.text and any(map(_is_called_by_code, _blocks_of(fragment.text))) for fragment in message.source
     )
@@ -86,7 +86,7 @@ def marked_blocks(message: Message) -> Iterator[tuple[int, Pointer]]:
 
 
 def _marked_in(block: Any, at: Pointer) -> Iterator[Pointer]:
-    """The block, and those inside a result."""
+    """Yield the block, and the blocks inside a result."""
     if not isinstance(block, dict):
         return
     inside = block.get("content") if block.get("type") == "tool_result" else ()

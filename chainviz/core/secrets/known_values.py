@@ -76,7 +76,7 @@ class Values:
         return mask_text(text, spans, json=True) if spans else text
 
     def mask_piece(self, text: str) -> str:
-        """A piece of a JSON document, which alone is not JSON: a bare number is replaced by a string."""
+        """Mask a piece of a JSON document, which alone is not JSON: a bare number is replaced by a string."""
         pieces: list[str] = []
         at = 0
         for start, end, new in self.source_spans(text):

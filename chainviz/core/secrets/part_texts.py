@@ -118,7 +118,7 @@ def text_in(content: bytes) -> str | None:
 
 
 def carried_texts(text: str) -> Iterator[tuple[int, str]]:
-    """The number of each URL that carries a text, and that text."""
+    """Yield the number of each URL that carries a text, and that text."""
     for number, match in enumerate(_CARRIED.finditer(text) if ";base64," in text else ()):
         found = _decoded(match[1])
         if found is not None:

@@ -79,7 +79,7 @@ def place_number(place: str) -> int:
 
 
 def scan_text(text: str, rules: Sequence[Rule] = RULES, part: int = -1, place: str = "") -> list[Finding]:
-    """What the rules find, in order, without overlaps."""
+    """Return the findings of the rules, in order and without overlaps."""
     return _findings(text, rule_words().may_match(text, tuple(rules)), part, place)
 
 

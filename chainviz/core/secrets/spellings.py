@@ -73,7 +73,8 @@ def _lower_escapes(text: str) -> str:
 
 
 def base64_of(raw: bytes) -> Iterator[str]:
-    """The letters that the value gives at each of the three places it can begin at; those shared with others left out."""
+    """Yield the base64 letters of the value for each of its three possible offsets, without letters that depend on its
+    neighbours."""
     for before in range(3):
         whole = base64.b64encode(b"\0" * before + raw).decode()
         first = (before * 8 + 5) // 6

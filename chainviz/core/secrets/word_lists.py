@@ -165,7 +165,8 @@ _TOKEN = re.compile(r"[^\W_]+")
 
 
 def words_in(text: str) -> tuple[str, ...]:
-    """One a line, each once. Raises OptionsError, in one sentence, for what cannot be looked for."""
+    """Return the words of a list, one a line, each once. Raises OptionsError, with one sentence, for a word that cannot
+    be searched."""
     words = tuple(dict.fromkeys(" ".join(line.split()) for line in text.splitlines() if line.strip()))
     if len(words) > MOST_WORDS:
         raise OptionsError(f"There are {len(words):,} words; one list has at most {MOST_WORDS:,}.")

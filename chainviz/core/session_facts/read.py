@@ -112,7 +112,7 @@ class _Reading:
             self._usage[key] = self._usage.get(key, TokenUsage()) + record.usage
 
     def _model(self) -> str:
-        """The model that was called most."""
+        """Return the model that was called most."""
         calls = Counter[str]()
         for (_, model), usage in self._usage.items():
             calls[model] += usage.calls if model else 0

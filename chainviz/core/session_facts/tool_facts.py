@@ -68,7 +68,7 @@ class ToolFacts:
 
 
 def ending_of(message: Message) -> Ending:
-    """How a session ended whose last message this is; empty where it does not tell."""
+    """Return how a session with this last message ended; empty if the message does not show it."""
     text = _first_text(message)
     if message.role == AI and text.startswith(_API_ERROR):
         return "api-error"

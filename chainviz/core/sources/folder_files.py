@@ -53,7 +53,7 @@ class SessionFolder:
     """A folder in it that is not looked into."""
 
     def lists(self, path: str) -> bool:
-        """Whether a file of this path belongs to the folder."""
+        """Return True if a file of this path belongs to the folder."""
         root = f"{str(self.path).rstrip('/')}/"
         return path.startswith(root) and fits(self.pattern, path.removeprefix(root))
 
@@ -88,7 +88,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether to look for files in it: a folder of events is listed like a file."""
+    """Return True if files are searched in it; a folder of events is listed like a file."""
     return entry.is_dir(follow_symlinks=False) and not is_event_folder(Path(entry.path))
 
 

@@ -99,7 +99,7 @@ class ParsedText:
     ambiguities: tuple[Ambiguity, ...] = ()
 
     def values(self) -> dict[str, list[str]]:
-        """The contents by name, those of one name in order."""
+        """Return the contents by name, those of one name in order."""
         values: dict[str, list[str]] = {}
         for section in self.sections:
             values.setdefault(section.name, []).append(section.content)
@@ -135,7 +135,7 @@ class TextFormat(ABC):
         return replace(self, sections=tuple(sections.values()))
 
     def parse(self, text: str) -> dict[str, list[str]]:
-        """The contents of all sections by name; NoSections or (strict) AmbiguousTags."""
+        """Return the contents of all sections by name. Raises NoSections or, if strict, AmbiguousTags."""
         parsed = self.scan(text)
         if self.strict and parsed.ambiguities:
             first = parsed.ambiguities[0]
@@ -150,7 +150,7 @@ class TextFormat(ABC):
         """Everything that `parse` finds, with its place, and what it ignores. Never fails."""
 
     def describe_structure(self) -> str:
-        """The instruction for a model; "" where no section is registered."""
+        """Return the instruction for a model; "" where no section is registered."""
         if not self.sections:
             return ""
         described = (self.format_section(each.name, each.guidance) + self.separator for each in self.sections)
@@ -164,7 +164,7 @@ class TextFormat(ABC):
     def format_sections(self, sections: Sequence[Section]) -> str: ...
 
     def wrap(self, sections: str) -> str:
-        """The text of several sections inside one section."""
+        """Return the text of several sections inside one section."""
         return self.format_section(OBSERVATION, sections)
 
     @cached_property

@@ -118,7 +118,7 @@ def format_results(
     text_format: TextFormat,
     options: ResultOptions = DEFAULT,
 ) -> Result:
-    """One section for each call; `outputs` are those of the calls, in their order."""
+    """Return a section for each call. `outputs` are those of the calls, in the same order."""
     _require(text_format)
     written = [_written(call, output, options) for call, output in zip(calls, outputs, strict=True)]
     sections, given = [section for section, _ in written], [output for _, output in written]
@@ -128,13 +128,13 @@ def format_results(
 
 
 def _require(text_format: TextFormat | None) -> None:
-    """An omission is an error of the program (seed 2, design decision 1)."""
+    """Raise TypeError if no text format is given."""
     if text_format is None:
         raise TypeError("a text format is required")
 
 
 def _written(call: HasName, output: Output | Failure, options: ResultOptions) -> tuple[Section, Output | Failure]:
-    """The call's section and what it shows: an output that cannot be serialised is a failure."""
+    """Return the call's section and its output. An output that cannot be serialised becomes a failure."""
     if isinstance(output, Output):
         try:
             return _section(call.name, serialised(output.value, options), output.instructions), output
@@ -185,7 +185,7 @@ MISSING = Failure("no result is stored for this call")
 def stored_outputs(
     pair: BodyPair[Message], schemas: ToolSchemas = NO_SCHEMAS
 ) -> tuple[tuple[ToolCall, ...], tuple[Output | Failure, ...]]:
-    """The pair's calls and what each returned, in call order; a call without a stored result is a failure."""
+    """Return the pair's calls and what each returned, in call order; a call without a stored result is a failure."""
     calls: list[ToolCall] = []
     outputs: list[Output | Failure] = []
     for ref, match in match_results(pair):
@@ -199,7 +199,7 @@ def stored_outputs(
 
 
 def output_of(result: ToolResult, schema: Schema | None = None) -> Output | Failure:
-    """An error where the result is marked as one or begins with `Error:`."""
+    """Return an error if the result is marked as one or begins with `Error:`."""
     if is_error(result.content, marked=result.is_error):
         return Failure(result.content.removeprefix(ERROR.strip()).lstrip(" "))
     return Output(value_of(result.content, schema), result.media)

@@ -23,13 +23,13 @@ def recorded_beside(context: DocumentContext) -> dict[str, TokenUsage]:
 
 
 def members_beside(context: DocumentContext) -> dict[str, Any]:
-    """The members beside the list of messages, such as `tools` of a request; {} where there are none."""
+    """Return the members beside the list of messages, such as `tools` of a request; {} where there are none."""
     return next(context.holders(), {})
 
 
 def declared_tools(beside: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The tool definitions in the members beside the messages, in the spellings of OpenAI, Anthropic, Gemini, Bedrock and
-    MCP; each has a `name`."""
+    """Yield the tool definitions in the members beside the messages, in the spellings of OpenAI, Anthropic, Gemini,
+    Bedrock and MCP; each has a `name`."""
     config = beside.get("toolConfig")
     yield from _tool_definitions(beside.get("tools") or (config.get("tools") if isinstance(config, dict) else None))
 
@@ -46,7 +46,7 @@ def _tool_definitions(tools: Any) -> Iterator[dict[str, Any]]:
 
 
 def carried_lines(context: DocumentContext, words: tuple[str, ...]) -> Iterator[Any]:
-    """The values of the lines that hold one of the words and are not messages."""
+    """Yield the values of the lines that hold one of the words and are not messages."""
     if context.size > MOST_HOLDERS:
         return
     for span in context.envelope.carried:
@@ -90,19 +90,19 @@ def _in_lines(lines: Iterable[Any]) -> dict[str, TokenUsage]:
 
 
 def running_total(line: Any) -> TokenUsage | None:
-    """The usage of the session so far, in a token_count event of Codex."""
+    """Return the usage of the session so far, in a token_count event of Codex."""
     return read_usage(_token_count(line).get("total_token_usage"))
 
 
 def _token_count(line: Any) -> Mapping[str, Any]:
-    """What a token_count event of Codex counts; {} for another line."""
+    """Return what a token_count event of Codex counts; {} for another line."""
     payload = line.get("payload") if isinstance(line, dict) else None
     info = payload.get("info") if isinstance(payload, dict) else None
     return info if isinstance(info, dict) else {}
 
 
 def last_call_beside(context: DocumentContext) -> LastCall | None:
-    """The last call that a session counts in a line of its own (Codex); None where no line does."""
+    """Return the last call that a session counts in a line of its own (Codex); None where no line does."""
     found = None
     for line in carried_lines(context, ("last_token_usage",)) if context.envelope.lines else ():
         info = _token_count(line)
@@ -142,7 +142,7 @@ def tool_schemas(beside: Mapping[str, Any]) -> ToolSchemas:
 
 
 def allows_text(schema: Any) -> bool:
-    """Whether a value of this schema may be a string."""
+    """Return True if a value of this schema may be a string."""
     kind = schema.get("type") if isinstance(schema, Mapping) else None
     return "string" in kind if isinstance(kind, list) else kind == "string"
 
@@ -176,7 +176,7 @@ _LOOKED_AT = 20_000
 
 
 def recorded_title(context: DocumentContext) -> str:
-    """The title that the document records beside its messages; "" where it records none."""
+    """Return the title that the document records beside its messages; "" where it records none."""
     if context.envelope.lines:
         return _title_of_lines(carried_lines(context, tuple(f'"{key}"' for key in _LINE_KEYS)))
     members = members_beside(context)

@@ -95,7 +95,7 @@ def recorded_in(message: Message) -> tuple[str, TokenUsage] | None:
 
 
 def recorded_of(messages: Iterable[Message]) -> dict[str, TokenUsage]:
-    """The sum over messages, by model."""
+    """Return the sum over messages, by model."""
     total: dict[str, TokenUsage] = {}
     for message in messages:
         found = recorded_in(message)
@@ -106,7 +106,7 @@ def recorded_of(messages: Iterable[Message]) -> dict[str, TokenUsage]:
 
 
 def find_usage(value: Any) -> TokenUsage | None:
-    """The usage nearest to the root of a JSON value; lists are not searched, they hold content."""
+    """Return the usage nearest to the root of a JSON value; lists are not searched, they hold content."""
     for item in _objects(value):
         found = (read_usage(inner) for key, inner in item.items() if _plain(key) in _USAGE)
         usage = next((each for each in found if each is not None), None)
@@ -118,7 +118,7 @@ def find_usage(value: Any) -> TokenUsage | None:
 
 
 def find_model(value: Any) -> str:
-    """The name of a model nearest to the root; "" where there is none."""
+    """Return the name of a model nearest to the root; "" where there is none."""
     for item in _objects(value):
         for key, inner in item.items():
             if _plain(key) in _MODEL and isinstance(inner, str) and inner:
@@ -127,7 +127,7 @@ def find_model(value: Any) -> str:
 
 
 def find_api(value: Any) -> str:
-    """The name or the address of an API that a program records, nearest to the root; "" where there is none."""
+    """Return the name or the address of an API that a program records, nearest to the root; "" where there is none."""
     for item in _objects(value):
         named = {_plain(key): inner for key, inner in item.items() if isinstance(inner, str) and inner}
         found = next((named[key] for key in _API if key in named), "")
@@ -137,7 +137,7 @@ def find_api(value: Any) -> str:
 
 
 def read_usage(value: Any) -> TokenUsage | None:
-    """What a usage object counts as one call; None where it counts nothing."""
+    """Return the usage that a usage object records for one call, or None if it records nothing."""
     if not isinstance(value, Mapping):
         return None
     own, details = dict(_numbers(value)) | _beside(value), _details(value)
@@ -161,7 +161,7 @@ def read_usage(value: Any) -> TokenUsage | None:
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The objects of a value level by level."""
+    """Yield the objects of a value level by level."""
     level = [value]
     for _ in range(_DEPTH):
         objects = [item for item in level if isinstance(item, Mapping)]
@@ -176,7 +176,7 @@ def _numbers(value: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 
 
 def _beside(value: Mapping[str, Any]) -> dict[str, int]:
-    """What opencode counts one level deeper, beside the input."""
+    """Return the tokens that opencode counts one level deeper, beside the input."""
     cache = value.get("cache")
     return {f"cache{key}": number for key, number in _numbers(cache)} if isinstance(cache, Mapping) else {}
 

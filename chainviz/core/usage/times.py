@@ -57,12 +57,12 @@ def times_of(message: Message) -> Times:
 
 
 def times_beside(context: DocumentContext) -> Times:
-    """What the object around the list of messages records."""
+    """Return the times that the object around the list of messages records."""
     return times_in(members_beside(context))
 
 
 def times_in(value: Any) -> Times:
-    """The times in a JSON value: those of the object itself, else of the objects in it."""
+    """Return the times in a JSON value: those of the object itself, else of the objects in it."""
     return _own(value) or next(filter(None, map(_own, _inner(value))), NO_TIMES)
 
 

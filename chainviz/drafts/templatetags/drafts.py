@@ -39,7 +39,7 @@ def strip_of_draft(draft: Draft) -> Strip:
 
 @register.inclusion_tag("drafts/preview/_undo.html", takes_context=True)
 def undo_and_redo(context: Mapping[str, Any], draft: Draft) -> Mapping[str, Any]:
-    """The buttons for steps of a draft. They lead back to the page that they are on."""
+    """Return the buttons for steps of a draft. They lead back to the page that they are on."""
     steps = steps_of(draft)
     return {
         "draft": draft,

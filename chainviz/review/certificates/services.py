@@ -54,7 +54,7 @@ WRITTEN, SEARCHED = 0.4, 0.9
 
 
 def begin(chain: Chain, version: int, recipient: str, to: str, *, by: Membership) -> Job:
-    """A job, which is over when the chain is short. Raises Refused."""
+    """Start the job, which is already done if the chain is short. Raises Refused."""
     name = " ".join(storable(recipient).split())
     if not name or len(name) > LONGEST_RECIPIENT:
         raise Refused(f"Enter who receives it, in 1 to {LONGEST_RECIPIENT} characters.")

@@ -139,7 +139,7 @@ def _audit_row(row: SignOff) -> AuditRow | None:
 
 
 def _change_text(saved: int) -> str:
-    """What became of the size: a placeholder can be longer than what it replaces."""
+    """Return a sentence on how the size changed. A placeholder can be longer than the text it replaces."""
     return f"+{byte_text(-saved)}" if saved < 0 else byte_text(-saved)
 
 

@@ -34,7 +34,7 @@ def send_later(notice: Notice) -> None:
 
 
 def send(context: JobContext, notice: int) -> None:
-    """The job. A notice that is gone or was read meanwhile is not sent."""
+    """Run the job. A notice that is gone, or was read meanwhile, is not sent."""
     found = Notice.objects.select_related("person").filter(pk=notice, read_at=None).first()
     if found is None:
         return

@@ -94,7 +94,8 @@ class LabelRow:
 
 
 def labels_of(chain: Chain, stored: StoredChain) -> list[LabelRow]:
-    """The whole chain first, then nodes in the order of the version, at last what it no longer has."""
+    """Return the labels of the whole chain, then those of nodes in the order of the version, and last those of nodes
+    that it no longer has."""
     places = label_places(chain, stored)
     found = [row_of(label, places.get(label.pk)) for label in Label.objects.filter(chain=chain)]
     return sorted(found, key=lambda row: (_order(row), row.label.kind, row.label.name, row.label.pk))

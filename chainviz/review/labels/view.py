@@ -94,5 +94,5 @@ def _page(request: HttpRequest, subject: Subject, path: str, error: str = "") ->
 
 
 def _secret_notice(subject: Subject) -> SecretNotice | None:
-    """What a scan of the files finds that the page offers."""
+    """Scan the files that the page offers, and return a notice of the secrets found."""
     return before_written("labels", [subject.chain.title, *label_texts(subject.chain)], subject)

@@ -95,7 +95,7 @@ class Thread(Checked):
 
 class CommentQuerySet(CheckedQuerySet["Comment"]):
     def visible_to(self, user: User | None) -> CommentQuerySet:
-        """A pending comment is its author's only."""
+        """Return the comments that a person may see. A pending comment is visible only to its author."""
         sent = ~Q(sent_at=None)
         return self.filter(sent if user is None else sent | Q(author=user))
 

@@ -155,7 +155,7 @@ def set_viewed(chain: Chain, person: User, mark: str, is_viewed: bool) -> None:
 
 
 def sections_page(chain: StoredChain, first: int, marks: list[str], viewed: set[str]) -> list[Section]:
-    """The sections from number `first` on, at most SHOWN of them."""
+    """Return at most SHOWN sections, from number `first` on."""
     if not marks:
         return []
     rows = titled_rows(chain, window(chain, Path(first), "down", SHOWN, ALL_CLOSED).rows)

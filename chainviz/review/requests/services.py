@@ -111,7 +111,7 @@ def give_verdict(chain: Chain, version: int, kind: str, summary: str, *, by: Use
 
 @transaction.atomic
 def dismiss(verdict: Verdict, reason: str, *, by: User) -> None:
-    """The verdict no longer counts; it stays on the page with the reason."""
+    """Dismiss the verdict. It no longer counts, but stays on the page with the reason."""
     review_lock(verdict.chain)
     if not _text(reason):
         raise Refused("Enter why you dismiss the verdict.")

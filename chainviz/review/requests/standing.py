@@ -86,7 +86,7 @@ class Standing:
 
     @property
     def is_ready(self) -> bool:
-        """Whether every rule is met; False until the secrets of which a rule asks were searched."""
+        """True if every rule is met; False until the secrets of which a rule asks were searched."""
         return all(check.is_met for check in self.checks if check.is_asked)
 
     def _approved(self) -> Check:

@@ -32,7 +32,7 @@ class Choice:
 
 
 def choices(chain: StoredChain, path: Path) -> list[Choice]:
-    """The node, and the parts of its messages."""
+    """Return the node, and the parts of its messages."""
     node = path.node
     found = [Choice(str(node), _whole(node))]
     if node.pair is None:
@@ -105,7 +105,7 @@ def _texts(message: Message, path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _find(text: str, quote: str, nth: int) -> tuple[int, int] | None:
-    """The words as they are, else as a page shows them: with other spaces, and without the signs of Markdown."""
+    """Find the words as they are, else as a page shows them: with other spaces, and without Markdown."""
     exact = [re.compile(re.escape(each)) for each in dict.fromkeys((quote, quote.replace("↵\n", "\\n")))]
     words = words_pattern(quote.replace("↵\n", "\\n"))
     for pattern in [*exact, words] if words else exact:

@@ -118,7 +118,7 @@ def threads_with_places(subject: Subject) -> QuerySet[Any]:
 
 
 def state_word(thread: Any) -> str:
-    """One of the words of BADGES for a thread of `threads_with_places`."""
+    """Return one of the words of BADGES for a thread of `threads_with_places`."""
     if thread.is_pending:
         return "pending"
     if thread.is_resolved:

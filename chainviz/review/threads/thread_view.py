@@ -78,12 +78,12 @@ FIRST_WORDS = 100
 
 
 def title_of(body: str) -> str:
-    """The beginning of a thread's first comment."""
+    """Return the beginning of a thread's first comment."""
     return marks(words_of(body, FIRST_WORDS)) or "Deleted comment"
 
 
 def words_of(body: str, most: int) -> str:
-    """The first `most` characters of a comment without its Markdown; a suggestion in it is announced by an arrow."""
+    """Return the first `most` characters of a comment without its Markdown. A suggestion in it is shown as an arrow."""
     words = re.sub(r"```suggestion\b(.*?)(?:```|$)", r"→\1", body[: 4 * most], flags=re.DOTALL)
     return one_line(unescape(strip_tags(prose(words))), most)
 

@@ -275,5 +275,5 @@ def comments_export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
 
 
 def _secret_notice(subject: Subject) -> SecretNotice | None:
-    """What a scan of the files finds that the page offers."""
+    """Scan the files that the page offers, and return a notice of the secrets found."""
     return before_written("comments", [subject.chain.title, *comment_texts(subject.chain)], subject)

@@ -80,7 +80,8 @@ def edit(comment: Comment, body: str) -> None:
 
 @transaction.atomic
 def delete(comment: Comment) -> None:
-    """A comment that was sent keeps its place; nothing is left of a pending one, nor of a thread that only it began."""
+    """Delete a comment. One that was sent keeps its place; a pending one is removed completely, as is a thread that it
+    began."""
     discussion = _locked(comment.thread.chain)
     thread = comment.thread
     if not comment.is_pending:

@@ -27,7 +27,7 @@ def unpack(packed: bytes | memoryview) -> Any:
 
 
 def inflated(packed: bytes) -> bytes:
-    """The JSON text of a packed value."""
+    """Return the JSON text of a packed value."""
     return zlib.decompress(packed) if packed[0] == _DEFLATED else packed
 
 

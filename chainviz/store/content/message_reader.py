@@ -64,7 +64,7 @@ class StoredMessage:
 
     @property
     def has_many_parts(self) -> bool:
-        """Whether it is worth reading some of its parts alone."""
+        """Return True if it is worth reading only some of its parts."""
         return len(self.shape.parts) > MANY
 
 
@@ -203,7 +203,7 @@ def total_size(pieces: Iterable[Piece]) -> int:
 
 
 def _within(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
-    """The condition of these messages in plain SQL: building the same of Q takes longer than the query."""
+    """Return the condition for these messages in plain SQL, since building the same Q object takes longer than the query."""
     condition = " OR ".join(["(run_id = %s AND position BETWEEN %s AND %s)"] * len(pieces))
     return condition, [value for run, start, length in pieces for value in (run, start, start + length - 1)]
 
@@ -347,7 +347,7 @@ class BodyReader:
         return self._uploads.setdefault(upload_id, UploadReader(upload_id))
 
     def are_written(self, rows: Sequence[StoredMessage]) -> bool:
-        """Whether a step wrote any of them; all others were imported."""
+        """Return True if a step wrote any of them, and False if all were imported."""
         self._learn({row.run for row in rows})
         return any(self.runs[row.run][2] == Run.EDIT for row in rows)
 

@@ -140,7 +140,7 @@ def shape_of_part(part: Part) -> PartShape:
 
 
 def shape_of(message: Message) -> StoredShape:
-    """The shape as the store gives it back."""
+    """Return the shape as the store gives it back."""
     return unpack_shape(pack_skeleton(message), message.size, preview(message))
 
 
@@ -150,7 +150,7 @@ def clean(text: str) -> str:
 
 
 def preview(message: Message) -> str:
-    """The first words a person would read, in one line."""
+    """Return the first words a person would read, in one line."""
     taken = ""
     for part in message.parts:
         if len(taken) >= PREVIEW:
@@ -161,7 +161,7 @@ def preview(message: Message) -> str:
 
 
 def _in_one_line(text: str) -> str:
-    """The beginning of the text with single spaces between its words."""
+    """Return the beginning of the text with single spaces between its words."""
     beginning = text[:PREVIEW]
     if beginning.isprintable() and "  " not in beginning and beginning == beginning.strip():
         return beginning

@@ -55,11 +55,11 @@ class PartWindow:
 
     @property
     def fits(self) -> bool:
-        """Whether the parts are items of lists, but for a few; else the message has to be read whole."""
+        """Return True if nearly all parts are items of lists; otherwise the message has to be read completely."""
         return 0 <= self._first < MANY
 
     def parts(self, wanted: range) -> tuple[Part, ...] | None:
-        """The parts `wanted`; None where the message has to be read whole."""
+        """Return the parts `wanted`, or None if the message has to be read completely."""
         if not self.fits:
             return None
         places = list(range(self._first))
@@ -83,7 +83,7 @@ class PartWindow:
         return tuple(part for part, place in zip(message.parts, places, strict=True) if place in wanted)
 
     def beside(self) -> Iterator[bytes]:
-        """The source without the items."""
+        """Yield the source without the items."""
         for (span, read), lists in zip(self._texts, self._found, strict=True):
             yield _cut(read, span.length, lists, [()] * len(lists))
 

@@ -122,7 +122,7 @@ class Cursor:
 
 
 def cut(pieces: Iterable[Piece], start: int, stop: int) -> Iterator[Piece]:
-    """The pieces of messages `start:stop`."""
+    """Return the pieces of messages `start:stop`."""
     cursor = Cursor(pieces)
     cursor.skip(start)
     return cursor.take(stop - start)
@@ -217,7 +217,7 @@ class Places:
             position = stop
 
     def rises(self, run: int) -> bool:
-        """Whether the list has the messages of the run in the order of the run."""
+        """Return True if the list contains the messages of the run in their order."""
         return all(one[2] < other[2] for one, other in pairwise(self._by_run.get(run, [])))
 
 

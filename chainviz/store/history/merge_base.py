@@ -95,7 +95,7 @@ class MergeBase:
         return Piece(JOINED, len(self.joined_messages) - 1, 1)
 
     def _holds(self, made: Sequence[Piece], stretch: Contents[Piece]) -> bool:
-        """Whether no call lacks its result, and no result its call, that had it on either side."""
+        """Return True if no call lacks its result, and no result its call, that had it on either side."""
         before = (self._unlinked(side.items) for side in (stretch.mine, stretch.theirs))
         return self._unlinked(made) <= set().union(*before)
 
@@ -106,12 +106,13 @@ class MergeBase:
         return calls ^ results
 
     def may_repeat(self, mine: Sequence[Piece], theirs: Sequence[Piece]) -> bool:
-        """A call or result that is there twice is a problem."""
+        """Return True if pieces may be repeated: they have no calls or results, and people wrote them."""
         rows = self._rows((*mine, *theirs))
         return not self._has_calls(rows) and self._were_typed(rows)
 
     def _were_typed(self, rows: Sequence[StoredMessage]) -> bool:
-        """Only what people wrote may be there twice: of two masked copies each shows the words that the other hides."""
+        """Return True if people wrote all the messages. Only these may be repeated: of two masked copies each could
+        show the words that the other hides."""
         runs = {row.run for row in rows}
         if unknown := runs - self._typed.keys():
             made = set(Snapshot.objects.filter(run__in=unknown).exclude(operation=Edit.name).values_list("run", flat=True))

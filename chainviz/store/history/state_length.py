@@ -31,7 +31,7 @@ def surroundings_after(
 
 
 def differ_in_length_only(one: Snapshot, other: Snapshot) -> bool:
-    """Whether the surroundings of two snapshots are the same but for the processed_length of a state document."""
+    """Return True if the surroundings of two snapshots differ only in the processed_length of a state document."""
     if not is_state(formats.get_format(one.format)) or one.format != other.format:
         return False
     first, second = ([with_length(text, 0) for text in context_of(each).texts()] for each in (one, other))

@@ -22,7 +22,7 @@ def sequence_hash(digests: Iterable[bytes]) -> int:
 
 
 def concatenate(parts: Iterable[tuple[int, int]]) -> int:
-    """The hash of neighbouring stretches, each given as (hash, number of messages)."""
+    """Return the hash of neighbouring stretches, each given as (hash, number of messages)."""
     value = 0
     for part, count in parts:
         value = (value * pow(BASE, count, PRIME) + part) % PRIME

@@ -122,13 +122,13 @@ def _bytes_of(value: str) -> set[bytes]:
 
 
 def is_blank(value: str) -> bool:
-    """Whether a value is what a purge put in the place of one."""
+    """Return True if the value is one that a purge inserted."""
     word = value.encode("utf-8", "surrogatepass")
     return word != b"" and word in (_blank(word, False), _blank(word, True))
 
 
 def _blank(word: bytes, is_code: bool) -> bytes:
-    """What may replace the word everywhere: in a JSON text, as a bare number, in an address, in base64."""
+    """Return what may replace the word everywhere: in a JSON text, as a bare number, in an address, in base64."""
     if is_code:
         return b"A" * len(word)
     return (b"1" if _DIGITS.fullmatch(word) else b"x") * len(word)

@@ -57,7 +57,7 @@ def _chain(state: SearchState) -> Iterator[Finding]:
 
 
 def _has(history: int, key: int, word: str) -> bool:
-    """Whether the words of a block are in the database: its longest one is looked up."""
+    """Return True if the database has the block with this word, the longest one of the block."""
     asked = full_text_tables.condition([word], is_prefix=False)
     statement = "SELECT 1 FROM store_searchblock WHERE id = %s AND words @@ %s::tsquery"
     if connection.vendor == "sqlite":

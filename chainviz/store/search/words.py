@@ -47,7 +47,7 @@ def _without_accents(text: str) -> str:
 
 
 def meant(text: str) -> str:
-    """The text with the escapes of JSON read as what they mean."""
+    """Return the text with the escapes of JSON read as what they mean."""
     return _ESCAPES.sub(_escape, text) if "\\" in text else text
 
 
@@ -68,7 +68,7 @@ def words_as_written(text: str) -> Iterator[str]:
 
 
 def words_of_long(text: str) -> Iterator[list[str]]:
-    """The words of a text of any length, some at a time. It is cut behind a word, or after very many letters."""
+    """Yield the words of a text of any length, some at a time. It is cut behind a word, or after very many letters."""
     start = 0
     while start < len(text):
         end = start + AT_ONCE

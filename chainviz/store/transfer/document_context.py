@@ -87,7 +87,7 @@ class DocumentPlace:
 
     @property
     def is_part(self) -> bool:
-        """Whether the file contains more than this chain's own document."""
+        """True if the file contains more than this chain's own document."""
         # a byte order mark and a last line end do not count
         return self.document.end - self.document.start < self.upload.length - 4
 
@@ -106,7 +106,8 @@ def place_of(snapshot: Snapshot) -> DocumentPlace | None:
 
 
 def _is_of_upload(template: Template) -> bool:
-    """Whether its envelope points into the upload: a chain that moved has a shell of its own, or an empty envelope."""
+    """Return True if its envelope points into the upload. A chain that moved has a shell of its own, or an empty
+    envelope."""
     envelope = _envelope(template)
     return envelope.home is not None or (not template.shell and envelope.region.end > 0)
 

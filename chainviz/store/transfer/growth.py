@@ -60,7 +60,7 @@ class Difference:
 
 
 def last_file_state(history: int) -> Snapshot | None:
-    """The content of the newest version that came from the file as it was; None for a chain that came from none."""
+    """Return the content of the newest version that came from the file as it was; None for a chain that came from none."""
     snapshots = Snapshot.objects.filter(versions__history=history, operation="", template__run__upload__isnull=False)
     return snapshots.select_related("template__run__upload").order_by("pk").last()
 

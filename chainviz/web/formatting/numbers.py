@@ -30,7 +30,7 @@ def _digits(amount: float, most_decimals: int) -> str:
 
 
 def token_text(size: int) -> str:
-    """How many tokens `size` bytes may be: ≈ 812, ≈ 96.2k, ≈ 1.4M."""
+    """Return the estimated number of tokens of `size` bytes: ≈ 812, ≈ 96.2k, ≈ 1.4M."""
     return f"≈ {tokens_text(estimated_tokens(size))}"
 
 

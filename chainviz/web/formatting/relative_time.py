@@ -22,7 +22,7 @@ def relative_time(then: datetime, now: datetime) -> str:
 
 
 def day_text(then: datetime, now: datetime) -> str:
-    """The day, with its year only where that is another one."""
+    """Return the day, with its year only where that is another one."""
     return f"{then.day} {then:%b}" if then.year == now.year else f"{then.day} {then:%b %Y}"
 
 

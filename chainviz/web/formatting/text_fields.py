@@ -36,7 +36,7 @@ def _unmarked(found: re.Match[str]) -> str:
 
 
 def place_in(original: str, place: int) -> int:
-    """The place in `original` that is `place` in its field, where a CR LF is one character and a mark is eight."""
+    """Return the place in `original` that is `place` in its field, where a CR LF is one character and a mark is eight."""
     passed = shorter = 0
     for found in re.finditer(f"\r\n|{NOT_IN_FIELDS.pattern}", original):
         shown = 1 if found[0] == "\r\n" else 8

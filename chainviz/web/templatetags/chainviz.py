@@ -24,7 +24,8 @@ register = template.Library()
 
 @register.simple_tag
 def icon(name: str, css_class: str = "") -> SafeString:
-    """One symbol of static/icons/icons.svg; always beside a word or inside a labelled control, so hidden from readers."""
+    """Return a symbol of static/icons/icons.svg. It is always beside a word or inside a labelled control, so it is
+    hidden from screen readers."""
     return _icon(name, css_class, static("icons/icons.svg"))
 
 
@@ -36,7 +37,8 @@ def _icon(name: str, css_class: str, file: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def key_list(context: Mapping[str, Any], page: str = "", features: str = "") -> SafeString:
-    """The keys of a page as rows of the list in the help; `features`: words for what the page has beside what the person may."""
+    """Return the keys of a page as rows of the list in the help. `features` names what the page has beside the person's
+    rights."""
     present = {*context.get("may", ()), *features.split(), *(["team"] if context.get("signed_in") else [])}
     return format_html_join(
         "\n",
@@ -57,7 +59,7 @@ def bytes_filter(size: int | None) -> str:
 
 @register.filter
 def place(path: Path | str) -> str:
-    """The number that the explorer shows for the node of a path: 2.3 or §2. Any other text is returned unchanged."""
+    """Return the number that the explorer shows for the node of a path: 2.3 or §2. Any other text is returned unchanged."""
     try:
         return parse_path(str(path)).number
     except PathError:
@@ -79,7 +81,7 @@ def count(number: int | None, noun: str) -> str:
 
 @register.filter
 def code_spans(text: str) -> SafeString:
-    """The text with what lies between backticks as code."""
+    """Return the text with what lies between backticks as code."""
     spans = enumerate(text.split("`"))
     return format_html_join("", "{}", ((format_html("<code>{}</code>", span) if at % 2 else span,) for at, span in spans))
 

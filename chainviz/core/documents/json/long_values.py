@@ -68,7 +68,7 @@ class LongString:
         return mark.breaks + self.text(read, mark.characters, end).count("\n")
 
     def _mark(self, place: int) -> Mark:
-        """The last one not behind `place`."""
+        """Return the last mark at or before `place`."""
         return self.marks[bisect_right(self.marks, place, key=_CHARACTERS) - 1]
 
 
@@ -139,7 +139,7 @@ def _measured(read: Read, start: int, length: int) -> LongString:
 
 
 def _value(spelled: bytes) -> tuple[str, int]:
-    """The decoded inside of a string up to its closing quote, if that is there, and how many bytes that takes."""
+    """Return the decoded inside of a string up to its closing quote, if that is there, and how many bytes that takes."""
     source = f'"{spelled.decode("utf-8", "surrogateescape")}"'
     text, end = string_at(source, 0)
     if end == len(source):

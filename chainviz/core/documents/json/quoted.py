@@ -40,7 +40,7 @@ class Quoted:
         self.text.decode()
 
     def offset(self, place: int) -> int:
-        """The offset in the source of the byte at `place` of the text."""
+        """Return the offset in the source of the byte at `place` of the text."""
         last = bisect_right(self._ends, place) - 1
         return self.span.start + self._spelled_ends[last] + place - self._ends[last]
 

@@ -45,7 +45,7 @@ _SERVER_SENT = re.compile(r"\s*(?:event|data|id|retry)?:")
 
 
 def _in_string(text: str) -> Iterator[tuple[str, str]]:
-    """A whole document, or each of its lines, is a JSON string; its quotation marks may be gone."""
+    """Read a document, or lines, that are JSON strings; the quotation marks may be missing."""
     text = text.strip()
     whole = read_json(text) if text.startswith('"') else read_json(f'"{text}"'.replace("\r", "").replace("\n", "\\n"))
     values = [whole] if whole is not None else [read_json(line) for line in text.splitlines()]
@@ -56,7 +56,7 @@ def _in_string(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _in_strings(text: str) -> Iterator[tuple[str, str]]:
-    """A list with one message in each string, as caches keep them."""
+    """Read a list with one message in each string, as caches store them."""
     values = read_json(text)
     messages = [inside(value) for value in values] if isinstance(values, list) else []
     if messages and None not in messages:
@@ -113,7 +113,7 @@ def _undoubled(text: str, start: int, found: str) -> str:
 
 
 def _in_lines(text: str) -> Iterator[tuple[str, str]]:
-    """One message a line, behind a prefix; other lines are passed over."""
+    """Read one message a line, after a prefix; other lines are skipped."""
     prefixes = ((line, _MESSAGE_LINE.match(line)) for line in text.splitlines())
     messages = [value_at(line, prefix.end()) for line, prefix in prefixes if prefix]
     if messages and None not in messages:
@@ -250,7 +250,7 @@ def _commands(text: str) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    """The text of a $'…' of a shell; browsers write each half of a surrogate pair as an escape."""
+    """Return the text of a $'…' string of a shell. Browsers write each half of a surrogate pair as an escape."""
     found = _ESCAPE.sub(lambda each: chr(int(each[1], 16)) if each[1] else _ESCAPES.get(each[2], each[2]), text)
     return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

@@ -45,7 +45,7 @@ class Unwrapped:
 
 
 def may_be_wrapped(head: bytes, tail: bytes) -> bool:
-    """A look at the ends of a file: most files are what they seem, and are not read for this."""
+    """Check the ends of a file. Most files contain no wrapped JSON and are not read further."""
     text, end = head.decode("utf-8", "replace").removeprefix("\ufeff"), tail.decode("utf-8", "replace")
     return any(is_likely(_looked_at(kind, text, end)) for kind, is_likely, _ in (*kinds.kinds_of_formats, *KINDS))
 
@@ -56,7 +56,7 @@ def _looked_at(kind: str, head: str, tail: str) -> str:
 
 
 def read_wrapped(file: IO[bytes]) -> tuple[IO[bytes], Unwrapped] | None:
-    """The text of a file with JSON inside, and what it is; None for every other file."""
+    """Return the text of a file with JSON inside, and what the file is; None for every other file."""
     file.seek(0)
     content = file.read()
     found = unwrapped(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
@@ -81,8 +81,8 @@ def wrapping_of(beginning: bytes) -> bytes:
 
 
 def is_as_read(archive: IO[bytes], text: IO[bytes]) -> bool:
-    """Whether a text is still the one that was made of a file. What is looked for in files changes with the years, so the
-    text itself says so."""
+    """Return True if the text was extracted from a file and is unchanged. The text itself records this, since later
+    versions may extract other texts."""
     end = max(0, text.seek(0, 2) - _SEAL_LENGTH)
     text.seek(end)
     seal = _SEAL.fullmatch(text.read())
@@ -116,7 +116,7 @@ def write_documents(file: IO[bytes], documents: Iterable[tuple[str, Iterator[byt
 
 
 def unwrapped(text: str) -> Unwrapped | None:
-    """The JSON documents inside a text that is not itself a JSON document of messages; None for every other text."""
+    """Return the JSON documents inside a text that is not itself a JSON document of messages, or None if there are none."""
     for kind, is_likely, documents in (*kinds.kinds_of_formats, *KINDS):
         if is_likely(_looked_at(kind, text[:HEAD], text[HEAD:][-HEAD:])):
             found: list[tuple[str, str]] = []

@@ -50,7 +50,7 @@ def values_in(text: str) -> Iterator[tuple[int, str]]:
 
 
 def value_at(text: str, start: int) -> str | None:
-    """The JSON that begins there; a Python value becomes JSON."""
+    """Return the JSON value that starts there; a Python value is converted to JSON."""
     return _value(text, start)[0]
 
 
@@ -63,7 +63,7 @@ def read_json(text: Any) -> Any:
 
 
 def inside(value: Any) -> str | None:
-    """The JSON of an object or list that a string spells, which may itself be inside a string."""
+    """Return the JSON of an object or list in a string, which may itself be inside a string."""
     for _ in range(DEEPEST):
         if not isinstance(value, str):
             return None

@@ -70,7 +70,7 @@ class ACPUpdates(EventLog):
         return results if kind == _CHANGE and results else [(MODEL, [_acp_call(update)]), *results]
 
     def joined_message(self, found: Sequence[Turn], source: Iterable[Fragment], *, is_streamed: bool) -> Message:
-        """A later record of a call has what the first one does not know yet."""
+        """Join the records. A call takes its arguments from its last record that has any."""
         message = super().joined_message(found, source, is_streamed=is_streamed)
         last = {part.id: part for part in message.parts if isinstance(part, ToolCall) and part.arguments != "{}"}
         parts: dict[object, Part] = {}
@@ -98,7 +98,7 @@ def _is_other_call(value: object) -> bool:
 
 
 def _update(value: object) -> dict[str, Any]:
-    """The update of a notification, of its parameters, or the value itself."""
+    """Return the update of a notification, of its parameters, or the value itself."""
     for key in ("params", "update"):
         if isinstance(value, dict) and isinstance(value.get(key), dict):
             value = value[key]
@@ -180,7 +180,7 @@ class GrokBuild(EventLog):
 
 
 def _grok_content(content: Any) -> Iterator[Part]:
-    """The parts of a string, or of a list of texts and images."""
+    """Yield the parts of a string, or of a list of texts and images."""
     if isinstance(content, str):
         yield from [Text(content)] if content else []
         return

@@ -119,7 +119,7 @@ def _result_start(tool: re.Match[str]) -> int:
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The stretch without white space and rules around it; nothing where no more is in it."""
+    """Yield the range without white space and rules around it; nothing if it is empty then."""
     rule = _RULE.search(text, start, end)
     content = text[start : rule.start() if rule else end]
     begin = start + len(content) - len(content.lstrip())
@@ -144,6 +144,6 @@ def _parts(body: str) -> Iterator[Part]:
 
 
 def _output(text: str) -> str:
-    """What a tool returned, without the marks of the block of code."""
+    """Return the output of a tool without the marks of the block of code."""
     fence = _FENCE.match(text)
     return "\n".join(fence[0].split("\n")[1:-1]) if fence else _MARKUP.sub("", text).strip()

@@ -103,7 +103,7 @@ class DroidSession(AnthropicBlocksFormat):
 
 
 def _has_blocks(value: dict[str, Any]) -> bool:
-    """Whether its content has blocks of Anthropic's, which a session of pi spells otherwise."""
+    """Return True if the content has Anthropic's blocks; a session of pi spells them differently."""
     items = objects_of(value["message"], "content")
     return any(string_of(item, "type") in _BLOCKS or "signature" in item or "source" in item for item in items)
 
@@ -134,7 +134,7 @@ class DroidStream(EventLog):
         return kind in _STREAM_TEXTS and all(isinstance(value.get(key), str) for key in _STREAM_TEXTS[kind])
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
-        """The final text mostly repeats the last text of the model: then it is carried."""
+        """Read the messages. The final text is carried if it repeats the last text of the model."""
         said_last = ""
         kept: list[Unit] = []
         repeated: list[Unit] = []
@@ -165,6 +165,6 @@ def _id(value: dict[str, Any]) -> str:
 
 
 def _output(value: dict[str, Any]) -> str:
-    """What a tool returned, or why it failed."""
+    """Return the output of a tool, or why it failed."""
     error = value.get("error")
     return as_text(value["value"] if value.get("value") is not None else string_of(error, "message") or error)

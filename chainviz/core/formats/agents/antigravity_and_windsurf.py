@@ -49,7 +49,7 @@ class Windsurf(EventLog):
 
 
 def _output(outputs: dict[str, Any]) -> str:
-    """The one text that a tool returned, or all that is known as JSON."""
+    """Return the only text that a tool returned, or its whole output as JSON."""
     texts = [item for item in outputs.values() if isinstance(item, str) and item]
     others = {key: item for key, item in outputs.items() if not isinstance(item, str) and item not in (0, False)}
     return texts[0] if len(texts) == 1 and not others else as_text(outputs or None)
@@ -80,7 +80,7 @@ class Antigravity(EventLog):
         return any(value.get(key) for key in ("content", "thinking", "tool_calls"))
 
     def counted(self, found: Sequence[Turn], waiting: int) -> Iterable[int]:
-        """An action is a call of its own where none waits for it."""
+        """Count an action as a call if no call waits for it."""
         is_action = len(found) > 1 and found[0][0] == MODEL and found[1][0] == TOOLS
         return (1,) if is_action and waiting else range(len(found))
 

@@ -162,7 +162,7 @@ def _is_turn(value: Any) -> bool:
 
 
 def _is_aside(value: dict[str, Any]) -> bool:
-    """Whether a line is a sub-agent's."""
+    """Return True if a line belongs to a sub-agent."""
     return value.get("isSidechain") is True or bool(value.get("parent_tool_use_id"))
 
 
@@ -262,7 +262,8 @@ def is_piece(value: Any) -> bool:
 
 
 def with_partial_messages(units: Iterable[Unit]) -> Iterator[Message | Unit]:
-    """The units, and in their places the messages that never came as a whole; all other pieces come back as units."""
+    """Yield the units, with messages made from pieces of answers that were never completed. All other pieces are
+    yielded as units."""
     pieces = _Pieces()
     for unit in units:
         if is_piece(unit.value):
@@ -278,7 +279,7 @@ def with_partial_messages(units: Iterable[Unit]) -> Iterator[Message | Unit]:
 
 
 def message_of(source: Sequence[Fragment]) -> Message:
-    """The message of pieces, as far as it came."""
+    """Return the message of the pieces, as far as it was received."""
     unit = ANTHROPIC.joined([value_of(fragment)["event"] for fragment in source]).units[0]
     parts = read_blocks(Content(parse(unit).get("content"), unit, ("content",)), AI)
     return Message(AI, tuple(part for part in parts if not _is_empty(part)), source=tuple(source), note="cut off")
@@ -310,7 +311,7 @@ class _Pieces:
         return is_own
 
     def close(self) -> Iterator[Message | Unit]:
-        """The message of the blocks that did not come as a whole, behind all other pieces."""
+        """Yield the message of the incomplete blocks, after all other pieces."""
         units = self._units
         left = [unit for unit in units if self._is_left(unit.value["event"])]
         message = message_of([unit.fragment() for unit in left]) if left else None

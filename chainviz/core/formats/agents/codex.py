@@ -182,7 +182,7 @@ def _opens(message: Message) -> bool:
 
 
 def _line(item: str, near: str, ascii_only: bool) -> str:
-    """A line around a new item, with the time of its neighbour."""
+    """Return a line around a new item, with the time of its neighbour."""
     model = parse(near) if near else {}
     speller = Speller(near, ascii_only)
     time = model.get("timestamp") if isinstance(model, dict) else None

@@ -209,7 +209,7 @@ def _attachments(data: dict[str, Any], text: str) -> Iterator[Located]:
 
 
 def _data(message: Message, own: str, speller: Speller) -> str:
-    """The data of a new event, without the parts that are elements of its lists."""
+    """Return the data of a new event, without the parts that are elements of its lists."""
     if message.role == TOOL:
         result = next(part for part in message.parts if isinstance(part, ToolResult))
         content = speller.object({"content": speller.quote(result.content)})

@@ -65,7 +65,7 @@ class Crush(LeafFormat):
         return isinstance(value.get("parts"), list) and all(string_of(part, "type") in _PARTS and "data" in part for part in parts)
 
     def is_carried(self, value: object) -> bool:
-        """An answer that failed before its first word."""
+        """Return True for an answer that failed before its first word."""
         return self.is_message(value)
 
     def confidence(self, sample: Sample) -> float:
@@ -144,7 +144,7 @@ class Cursor(ReadOnlyUnits):
         return is_numbered or (string_of(value, "type") in ("user", "ai") and ("text" in value or "rawText" in value))
 
     def is_carried(self, value: object) -> bool:
-        """A bubble without a word, such as the mark of a step."""
+        """Return True for a bubble without text, such as the mark of a step."""
         return self.is_message(value)
 
     def messages_in(self, value: Any) -> Sequence[Turn]:

@@ -69,7 +69,7 @@ def _is_head(value: Any) -> bool:
 
 
 def _call(value: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The call under the name of its tool: `{"readToolCall": {"args": …, "result": …}}`."""
+    """Return the call under the name of its tool: `{"readToolCall": {"args": …, "result": …}}`."""
     return {name.removesuffix("ToolCall"): call for name, call in inner(value, "tool_call").items() if isinstance(call, dict)}
 
 

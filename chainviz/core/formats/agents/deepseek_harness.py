@@ -60,7 +60,7 @@ class DeepSeekHarness(EventLog):
 
 
 def _piece(value: Any) -> list[tuple[str, bool]]:
-    """The texts of a piece of an answer, each with whether it is a thought."""
+    """Return the texts of a piece of an answer, each with whether it is a thought."""
     data = inner(value, "data")
     chunk = inner(data, "chunk")
     texts = [chunk.get("text")] if chunk else data.get("texts")
@@ -69,14 +69,14 @@ def _piece(value: Any) -> list[tuple[str, bool]]:
 
 
 def _message(value: Any) -> dict[str, Any]:
-    """The message of an event: its data, or a member of it."""
+    """Return the message of an event: its data, or a member of it."""
     data = inner(value, "data")
     message = inner(data, "message") or data
     return message if isinstance(message.get("content"), str | list) else {}
 
 
 def _content(content: Any) -> Iterator[Part]:
-    """The parts of an answer; calls have events of their own."""
+    """Yield the parts of an answer; calls are separate events."""
     if isinstance(content, str):
         yield Text(content)
     for item in objects_of({"content": content}, "content"):

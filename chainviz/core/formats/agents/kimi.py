@@ -135,7 +135,7 @@ class KimiCode(LeafFormat):
         return None
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
-        """A message of the model whose pieces have no room for a new part is rewritten."""
+        """Write a message. A message of the model or of tools is rewritten if it has a new part."""
         if message.source:
             old = self.message(message.role, message.source)
             has_new = None in matched(old.parts, message.parts)
@@ -153,7 +153,7 @@ class KimiCode(LeafFormat):
 
 
 def _new_step(message: Message, style: Style) -> Iterator[str]:
-    """The events of a step that is a message of the model."""
+    """Yield the events of a step that is a message of the model."""
     speller = Speller(style.near, style.ascii)
     step = uuid_of(f"{style.number} {message.role} {message.parts!r}")
     shared = {"turnId": '"0"', "step": "0"}
@@ -185,7 +185,7 @@ def _event(members: dict[str, str], style: Style, speller: Speller) -> str:
 
 
 def _line(members: dict[str, str], style: Style, speller: Speller) -> str:
-    """An event of the agent and the time of its neighbour."""
+    """Return the line of an event, with the time of its neighbour."""
     near = parse(style.near) if style.near else {}
     shared = {key: raw_at(style.near, (key,)) or "null" for key in ("agentId", "time") if type(near) is dict and key in near}
     return speller.object({**members, **shared})

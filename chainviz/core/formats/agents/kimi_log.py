@@ -96,7 +96,7 @@ class Log:
             yield from self._remove([open_step])
 
     def finish(self) -> Iterator[Unit]:
-        """A step that was cut off before its first piece is no message."""
+        """Remove steps that were cut off before their first piece; they are not messages."""
         yield from self._remove([group for group in self._groups if group.step and not any(map(_has_parts, group.units))])
 
     def _undone(self, count: Any) -> list[_Group]:
@@ -121,7 +121,7 @@ def _has_parts(unit: Unit) -> bool:
 
 
 def _origin(value: dict[str, Any]) -> tuple[bool, bool, bool]:
-    """Whether an event is a prompt of a person, something that the program put in, or the summary of a compaction."""
+    """Return whether an event is a person's prompt, a message that the program added, and the summary of a compaction."""
     origin = value_at(value, ("message", "origin"))
     kind = string_of(origin, "kind")
     is_user = value["type"] == APPENDED and value_at(value, ("message", "role")) == "user"

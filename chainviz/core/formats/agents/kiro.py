@@ -27,7 +27,7 @@ class KiroSession(ReadOnlyUnits):
         return string_of(value, "kind") in _RECORDS and isinstance(inner(value, "data").get("content"), list)
 
     def is_carried(self, value: object) -> bool:
-        """A mark that the history was cleared."""
+        """Return True for the mark that the history was cleared."""
         return string_of(value, "kind") == "Clear"
 
     def messages_in(self, value: Any) -> Sequence[Turn]:

@@ -83,7 +83,7 @@ class Opencode(LeafFormat):
         return bool(string_of(inner(value, "info"), "role")) and isinstance(value.get("parts"), list)
 
     def is_carried(self, value: object) -> bool:
-        """An answer that ended before its first word has no message."""
+        """Return True for an answer that ended before its first word."""
         return super().is_carried(value) or (self.is_message(value) and not self.runs(value))
 
     def confidence(self, sample: Sample) -> float:
@@ -188,7 +188,7 @@ def _is_tool(item: Any) -> bool:
 
 
 def _is_answered(item: Any) -> bool:
-    """Whether a call has its result: opencode cannot go on with one that has ended without a text."""
+    """Return True if a call has its result. opencode cannot continue a session with an ended call that has no text."""
     state = inner(item, "state")
     return _is_tool(item) and type(state.get(_ANSWERED.get(string_of(state, "status"), ""))) is str
 

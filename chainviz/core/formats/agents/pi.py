@@ -291,7 +291,7 @@ class PiEvents(PiMessages):
     )  # fmt: skip
 
     def is_message(self, value: object) -> bool:
-        """A message, or an event that repeats messages: the last state of one that is not complete is its message."""
+        """Return True for a message or an event that repeats messages. An incomplete message has its last state."""
         kind = string_of(value, "type")
         if kind == "agent_end":
             return isinstance(value, dict) and isinstance(value.get("messages"), list)

@@ -74,7 +74,7 @@ def threads_of(source: Source) -> list[Thread]:
 
 
 def _may_have_threads(source: Source) -> bool:
-    """A look at the bytes: most sessions have one thread, and nothing of them is decoded."""
+    """Check the bytes, without decoding them, since most sessions have only one thread."""
     prompts: set[bytes] = set()
     for _, line in lines_of(source):
         if _ASIDE.search(line):
@@ -153,7 +153,7 @@ def _first_prompts(lines: Sequence[_Line]) -> list[list[_Line]]:
 
 
 def _below(line: _Line) -> set[int]:
-    """The line and all that follow it in the tree."""
+    """Return the line and all that follow it in the tree."""
     found: set[int] = set()
     waiting = [line]
     while waiting:
@@ -243,7 +243,7 @@ def branches_of(source: Source, sent: Container[str], links: Links) -> list[Thre
 
 
 def _may_branch(source: Source, links: Links) -> bool:
-    """A look at the bytes: whether two entries follow the same one."""
+    """Check the bytes for two entries that follow the same one."""
     parent = re.compile(rb'"%s"\s*:\s*("[^"]*"|null)' % links.parent.encode())
     parents: set[bytes] = set()
     for _, line in lines_of(source):
@@ -266,7 +266,7 @@ def _read_entries(source: Source, sent: Container[str], links: Links) -> Iterato
 
 
 def _ends(entries: Sequence[_Entry]) -> list[_Entry]:
-    """The last entry of the file, then every other one that is sent and that nothing sent follows."""
+    """Return the last entry of the file, then every other sent entry that no sent entry follows."""
     followed = set[str]()
     ends: list[_Entry] = []
     for entry in reversed(entries):

@@ -161,7 +161,7 @@ class VSCodeChatLog(ReadOnlyUnits):
         return self.carried_fields | ({"v"} if isinstance(path, list) and path[-1:] == ["response"] else set())
 
     def is_message(self, value: object) -> bool:
-        """Whether it is a change of a session."""
+        """Return True for a change of a session."""
         if not isinstance(value, dict) or value.get("kind") not in (WHOLE, SET, PUSH, REMOVE) or not value.keys() <= _MEMBERS:
             return False
         if value["kind"] == WHOLE:
@@ -169,7 +169,7 @@ class VSCodeChatLog(ReadOnlyUnits):
         return isinstance(value.get("k"), list)
 
     def is_carried(self, value: object) -> bool:
-        """A change of the editor's own state, or of a request that a later change took back."""
+        """Return True for a change of the editor's own state, or of a request that a later change removed."""
         return self.is_message(value)
 
     def confidence(self, sample: Sample) -> float:
@@ -192,7 +192,7 @@ class VSCodeChatLog(ReadOnlyUnits):
                 yield make_message(word, parts, tuple(unit.fragment((item, place)) for unit, item in request.lines))
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
-        """The request again from its own lines: the first one adds it, the others change it."""
+        """Read a request again from its own lines: the first one adds it, the others change it."""
         value: Any = None
         for fragment in source:
             change = parse(fragment.text)
@@ -214,13 +214,13 @@ class VSCodeChatLog(ReadOnlyUnits):
 
 
 def _is_lost(change: dict[str, Any], count: int) -> bool:
-    """Whether a change is inside of a request that is not there."""
+    """Return True if a change concerns a request that is missing."""
     path = change.get("k", [])
     return len(path) > 2 and path[0] == _REQUESTS and isinstance(path[1], int) and path[1] >= count
 
 
 def _added(change: dict[str, Any]) -> list[Any] | None:
-    """The requests that a change adds or replaces as a whole; None for a change inside of one, or beside them."""
+    """Return the requests that a change adds or replaces completely, or None if it changes something else."""
     kind, path, value = change["kind"], change.get("k", []), change.get("v")
     if kind == WHOLE or (kind == SET and not path):
         value = value.get(_REQUESTS) if isinstance(value, dict) else None
@@ -231,7 +231,7 @@ def _added(change: dict[str, Any]) -> list[Any] | None:
 
 
 def _changed(requests: list[_Request], unit: Unit) -> list[_Request]:
-    """The requests of the session after one more change."""
+    """Return the requests of the session after one more change."""
     change = unit.value
     path, added = change.get("k", []), _added(change)
     if added is not None:

@@ -35,7 +35,7 @@ _EVERYBODY = "all"
 
 
 def path(conversation: dict[str, Any]) -> Sequence[str]:
-    """The ids of the nodes from the root to the current one; of a tree without it, to the last one."""
+    """Return the ids of the nodes from the root to the current one, or to the last one if the tree has no current node."""
     nodes = conversation.get("mapping")
     if not isinstance(nodes, dict) or not nodes:
         return ()

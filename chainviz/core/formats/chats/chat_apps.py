@@ -48,7 +48,7 @@ class LibreChat(ReadOnlyUnits):
                 yield from super().read((unit,))
 
     def is_carried(self, value: object) -> bool:
-        """A message of another branch."""
+        """Return True for a message of another branch."""
         return self.is_message(value)
 
     def messages_in(self, value: Any) -> Sequence[Turn]:
@@ -61,7 +61,7 @@ class LibreChat(ReadOnlyUnits):
 
 
 def _other_branches(messages: Sequence[dict[str, Any]]) -> set[str]:
-    """The ids of the messages that do not lead to the last one; none of a list in which every message has one answer."""
+    """Return the ids of the messages that do not lead to the last one. Empty if every message of the list has one answer."""
     parents = {string_of(each, "messageId"): string_of(each, "parentMessageId") for each in messages}
     named = [*filter(None, parents.values())]
     if len(set(named)) == len(named):
@@ -115,7 +115,7 @@ class LMStudio(ReadOnlyUnits):
         return isinstance(value, dict) and "currentlySelected" in value and any(map(_role, objects_of(value, "versions")))
 
     def spoken(self, value: Any) -> Any:
-        """The version of the message that is selected."""
+        """Return the selected version of the message."""
         place = value.get("currentlySelected")
         chosen = [each for number, each in enumerate(value.get("versions", ())) if number == place]
         return {**value, "versions": chosen}
@@ -165,7 +165,7 @@ def _with_names(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _call_id(item: dict[str, Any]) -> str:
-    """The model's id of the call; older files number the calls."""
+    """Return the model's id of the call; older files number the calls."""
     number = item.get("callId")
     return string_of(item, "toolCallRequestId") or (str(number) if type(number) is int else "")
 

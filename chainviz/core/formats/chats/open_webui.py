@@ -37,7 +37,8 @@ _QUOTE = re.compile(r"^> ?", re.MULTILINE)
 
 
 def path(chat: dict[str, Any]) -> Sequence[str]:
-    """The ids of the messages from the root to the current one; of a tree without it, to the last one."""
+    """Return the ids of the messages from the root to the current one, or to the last one if the tree has no current
+    message."""
     history = inner(chat, "history")
     nodes = inner(history, "messages")
     at: Any = string_of(history, "currentId")
@@ -60,7 +61,7 @@ class OpenWebUI(ReadOnlyUnits):
     known_kinds = frozenset(("sources", "attachment"))
 
     def slots_of(self, inside: Pointer) -> Sequence[Pointer]:
-        """The instructions of the chat, in its `params`."""
+        """Return the instructions of the chat, in its `params`."""
         at = inside[:-3] if inside[-3:-1] == ("history", "messages") else inside[:-1]
         return ((*at, "params", self.slot_key),) if inside else ()
 
@@ -110,7 +111,7 @@ def _text(text: str) -> Iterator[tuple[Part, None]]:
 
 
 def _call(attributes: dict[str, str], body: str) -> tuple[ToolCall, ToolResult | None]:
-    """The result is an attribute, in later versions the text of the element."""
+    """Return a call and its result, which is an attribute or, in later versions, the text of the element."""
     id, name = attributes.get("id", ""), attributes.get("name", "")
     call = ToolCall(id, name, _decoded(attributes.get("arguments", "")))
     result = attributes.get("result") or unescape(body.strip())
@@ -128,7 +129,7 @@ def _decoded(text: str) -> str:
 
 
 def _file(item: dict[str, Any]) -> Part:
-    """A picture in the export or on the web; other files are only referred to."""
+    """Return an image in the export or on the web; other files are only referred to."""
     url = string_of(item, "url")
     is_image = string_of(item, "type") == "image" and url.startswith(("data:image/", "http:", "https:"))
     return Image(url) if is_image else attachment(item)

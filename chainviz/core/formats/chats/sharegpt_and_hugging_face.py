@@ -177,7 +177,7 @@ def has_marks(text: str) -> bool:
 
 
 def pieces(text: str) -> list[Piece]:
-    """The parts of a text in order, each with its characters; together they are the text."""
+    """Return the parts of a text in order, each with its characters; together they are the text."""
     found: list[Piece] = []
     place = 0
     for element in _ELEMENT.finditer(text):
@@ -203,7 +203,7 @@ def parts(text: str) -> tuple[Part, ...]:
 
 
 def patched(text: str, new: Sequence[Part]) -> str:
-    """The text with its parts replaced by `new`; parts that stay keep their spelling."""
+    """Return the text with its parts replaced by `new`. Unchanged parts keep their spelling."""
     old = pieces(text)
     claims = matched(parts(text), new)
     return "".join(
@@ -213,7 +213,7 @@ def patched(text: str, new: Sequence[Part]) -> str:
 
 
 def _changed(old: Piece, new: Part) -> str:
-    """The piece with only what differs replaced."""
+    """Return the piece with only its differences replaced."""
     if new == old.part:
         return old.text
     found = _ELEMENT.match(old.text)
@@ -228,7 +228,7 @@ def _changed(old: Piece, new: Part) -> str:
 
 
 def changed_call(text: str, old: ToolCall, new: ToolCall) -> str:
-    """The JSON text of a call with the leaves replaced that differ."""
+    """Return the JSON text of a call with only the different leaves replaced."""
     call = json_edit.load_object(text)
     if new.name != old.name:
         call.set("name", json_edit.spelled_like(new.name, text))

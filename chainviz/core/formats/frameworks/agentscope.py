@@ -73,7 +73,7 @@ class AgentScopeSession(AgentScope):
 
 
 def _is_own(value: Any) -> bool:
-    """A message as `Msg.to_dict` writes it, or one with a result."""
+    """Return True for a message as `Msg.to_dict` writes it, or one with a result."""
     if not isinstance(value, dict) or not string_of(value, "name"):
         return False
     is_dumped = value.keys() >= _MEMBERS and value.keys().isdisjoint(_OTHERS)

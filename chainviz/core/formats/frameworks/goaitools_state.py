@@ -32,7 +32,7 @@ class GoaitoolsState(Format):
         self.template = self.new_document(0)
 
     def new_document(self, stored: int) -> str:
-        """A state that is written has processed what it stores (seed 3, Processed Length)."""
+        """Return a document whose processed_length is the number of its messages."""
         return f'{{"version": 1, "provider": "{self.provider}", "messages": [\n], "processed_length": {stored}}}\n'
 
     def is_message(self, value: object) -> bool:

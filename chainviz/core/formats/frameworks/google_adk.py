@@ -91,7 +91,7 @@ def _objects(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def _expected(value: dict[str, Any]) -> list[Turn]:
-    """The messages of an old set's item."""
+    """Return the messages of an old set's item."""
     calls = [
         ToolCall("", string_of(item, "tool_name"), call_arguments(item.get("tool_input")))
         for item in objects_of(value, "expected_tool_use")
@@ -108,7 +108,7 @@ def _expected(value: dict[str, Any]) -> list[Turn]:
 
 
 def _between(data: dict[str, Any]) -> Iterator[Turn]:
-    """What the agent did before its answer."""
+    """Yield what the agent did before its answer."""
     known = {spelled for key in _INTERMEDIATE for spelled in (key, _KEYS[key])}
     others = {key: value for key, value in data.items() if value and key not in known}
     if others:
@@ -128,7 +128,7 @@ def _between(data: dict[str, Any]) -> Iterator[Turn]:
 
 
 def _contents(content: dict[str, Any]) -> Iterator[Turn]:
-    """The messages of a Gemini content."""
+    """Yield the messages of a Gemini content."""
     parts = content.get("parts")
     if isinstance(parts, list) and parts:
         text = dump(parts)

@@ -106,7 +106,7 @@ class LangChain(LeafFormat):
         return speller.unit({"type": kind, "data": speller.object(members)} if at else members)
 
     def with_role(self, text: str, role: Role, speller: Speller) -> str | None:
-        """A result has members of its own, so it is rewritten."""
+        """Return the text with another role, or None for a result, which has other members and must be rewritten."""
         value = parse(text)
         at = _holder(value) or ()
         if role not in (SYSTEM, HUMAN, AI) or _role(value, at) == TOOL:
@@ -221,7 +221,7 @@ def _image(item: dict[str, Any], place: Pointer) -> Located | None:
 
 
 def _file(item: dict[str, Any], place: Pointer) -> Located | None:
-    """An image, audio, video or file block: LangChain's own, or Anthropic's with a `source`."""
+    """Locate an image, audio, video or file block in the spelling of LangChain, or of Anthropic with a `source`."""
     source = item.get("source")
     if type(source) is dict:
         return located_media(source, (*place, "source"), "media_type", "data")
@@ -313,7 +313,7 @@ def _arguments(value: str, raw: str, speller: Speller) -> str:
 
 
 def find_calls(inner: dict[str, Any], text: str, at: Pointer) -> Iterator[Located]:
-    """The parsed calls with their copies; without them the raw ones."""
+    """Yield the parsed calls with their copies; without them the raw ones."""
     copies = _Copies(inner, at)
     is_parsed = False
     for key in ("tool_calls", "invalid_tool_calls"):
@@ -353,7 +353,7 @@ class _Copies:
         self._kinds = {place: content[place[-1]]["type"] for _, place in self._places if place[-2] == "content"}  # type: ignore[index]
 
     def take(self, id: str) -> tuple[Pointer, ...]:
-        """One copy from each list; a second call with the same id gets the next ones."""
+        """Return one copy from each list; a second call with the same id gets the next ones."""
         found: dict[Pointer, Pointer] = {}
         for known, place in self._places:
             if known == id and place[:-1] not in found:

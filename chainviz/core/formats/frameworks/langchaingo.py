@@ -245,7 +245,7 @@ def _element(part: Part, speller: Speller) -> str | None:
 
 
 def _changed(raw: str, old: Part, new: Part, speller: Speller) -> str:
-    """The element with only its differing leaves replaced."""
+    """Return the element with only its different leaves replaced."""
     unit = json_edit.load_object(raw)
     if isinstance(new, Text) and isinstance(old, Text):
         if new.text != old.text:

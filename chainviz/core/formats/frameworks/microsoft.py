@@ -57,7 +57,7 @@ def _parts(value: dict[str, Any], role: str) -> Iterator[Part]:
 
 
 def _autogen_part(item: Any) -> Part:
-    """A text, a call, or a picture as its bytes or its address."""
+    """Read a text, a call, or an image as bytes or as an address."""
     if isinstance(item, str):
         return Text(item)
     if "arguments" in item if isinstance(item, dict) else False:

@@ -70,7 +70,7 @@ class OpenHands(LeafFormat):
         return _is_event(value)
 
     def spoken(self, value: Any) -> Any:
-        """An event without the sentence that describes it."""
+        """Return an event without the sentence that describes it."""
         if isinstance(value, list):
             return [self.spoken(each) for each in value]
         return {key: inner for key, inner in value.items() if key != "message"} if isinstance(value, dict) else value

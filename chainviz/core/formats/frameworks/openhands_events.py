@@ -70,7 +70,7 @@ def role_of(event: Any) -> Role | None:
 
 
 def turn_of(event: Any) -> str:
-    """The answer of the model that an event is a part of: several calls of one answer are several events."""
+    """Return the answer of the model that an event belongs to. Several calls of one answer are several events."""
     if type(event) is not dict or role_of(event) != AI:
         return ""
     if event.get("kind") == "ActionEvent":
@@ -79,7 +79,7 @@ def turn_of(event: Any) -> str:
 
 
 def locate_event(event: dict[str, Any], text: str, at: Pointer, role: Role) -> list[Located]:
-    """The parts of one event; of a version 0 event the answer it repeats counts with its first event only."""
+    """Locate the parts of one event. The answer that version 0 events repeat counts only with its first event."""
     if "kind" in event:
         return list(_version_1(event, text, at))
     if role == TOOL:
@@ -153,7 +153,7 @@ def _as_object(value: str, raw: str, speller: Speller) -> str | None:
 
 
 def _synced(value: str, raw: str, speller: Speller) -> str:
-    """The parsed arguments beside the call: members of the same names follow it."""
+    """Give the members of the parsed arguments beside the call the same values as in the call."""
     try:
         new = parse(value)
     except ValueError:

@@ -217,7 +217,7 @@ def _list_of(source: Source, place: int, regions: Sequence[tuple[int, int, int]]
 
 
 def _steps(unit: Unit) -> Iterator[tuple[str, Unit]]:
-    """The unit's steps as units of their own, each with its first word."""
+    """Yield the unit's steps as units of their own, each with its first word."""
     place, start = 0, unit.start
     for ordinal, step in enumerate(react_steps.steps(unit.text)):
         lead, text = unit.text[place : step.start], unit.text[step.start : step.end]

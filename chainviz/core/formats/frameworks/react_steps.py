@@ -102,7 +102,7 @@ def reflections(text: str) -> tuple[int, int]:
 
 
 def leaves(role: Role, text: str, how: Reading) -> list[Leaf]:
-    """The parts of a message of that role, whose step is `text`."""
+    """Return the parts of a message of that role, whose step is `text`."""
     found = keys(text)
     first = found[0] if found and found[0].start == 0 else Key("", "", 0, 0)
     end, reflected = reflections(text)
@@ -123,7 +123,7 @@ def _text_leaf(text: str, start: int, end: int, origin: int = 0) -> Leaf:
 
 
 def _ai_leaves(text: str, found: list[Key], how: Reading) -> list[Leaf]:
-    """The thought and its actions; [] where an action cannot be read, or is to stay text."""
+    """Return the thought and its actions; empty if an action cannot be read or is to stay text."""
     actions = [key for key in found if key.word == ACTION]
     made: list[Leaf] = []
     if found[0].word == THOUGHT:
@@ -144,12 +144,12 @@ def _ai_leaves(text: str, found: list[Key], how: Reading) -> list[Leaf]:
 
 
 def is_readable(text: str) -> bool:
-    """Whether every action of the step is a call or the answer."""
+    """Return True if every action of the step is a call or the answer."""
     return bool(_ai_leaves(text, keys(text), Reading()))
 
 
 def is_finish(text: str) -> bool:
-    """Whether the step ends with the answer."""
+    """Return True if the step ends with the answer."""
     actions = [key for key in keys(text) if key.word == ACTION]
     call = _CALL.fullmatch(text, actions[-1].end) if actions else None
     return call is not None and call[1] == FINISH
@@ -164,7 +164,7 @@ def _arguments(argument: str) -> str:
 
 
 def _argument(arguments: str) -> str:
-    """What is between the brackets."""
+    """Return the text between the brackets."""
     try:
         value = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -181,7 +181,7 @@ def word_of(text: str) -> str:
 
 
 def patched(message: Message, text: str, how: Reading) -> str | None:
-    """The step with other values in their places; None where the parts are not of the same kinds."""
+    """Return the step with other values in their places, or None if the parts are not of the same kinds."""
     old = leaves(message.role, text, how)
     if [type(leaf.part) for leaf in old] != [type(part) for part in message.parts]:
         return None
@@ -200,7 +200,7 @@ def _values(part: Part) -> tuple[str, ...]:
 
 
 def guarded(text: str) -> str:
-    """A text that reads back as one: lines in it that look like others are indented, blank lines at its end go."""
+    """Change a text so that it reads back as one: indent lines that look like steps, and remove blank lines at the end."""
     end = text[len(text.rstrip()) :]
     text = text.rstrip() + re.split("[\r\n]", end, maxsplit=1)[0]
     return _GUARDED.sub(lambda found: f" {found[0]}" if found.start() else found[0], text)

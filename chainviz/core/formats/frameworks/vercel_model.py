@@ -135,7 +135,7 @@ def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
 
 
 def _file(item: dict[str, Any], place: Pointer) -> Located | None:
-    """A picture or file: an address, a data: URL, or base64 text beside its media type."""
+    """Locate an image or a file: an address, a data: URL, or base64 text beside its media type."""
     key = "image" if item["type"] == "image" else "data"
     content = item.get(key)
     if type(content) is not str:

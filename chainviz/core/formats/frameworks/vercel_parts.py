@@ -32,7 +32,7 @@ def located_reasoning(item: dict[str, Any], place: Pointer) -> Located | None:
 
 
 def new_reasoning(part: Thinking, options: str, speller: Speller) -> str:
-    """Only Anthropic's signatures are known by their shape; any is written as one."""
+    """Return new reasoning. Any signature is written as Anthropic's, the only ones that are recognised by their shape."""
     key = "redactedData" if part.redacted else "signature"
     signed = speller.object({"anthropic": speller.object({key: speller.quote(part.signature)})})
     members = {"type": '"reasoning"', "text": speller.quote(part.content)}
@@ -40,7 +40,7 @@ def new_reasoning(part: Thinking, options: str, speller: Speller) -> str:
 
 
 def located_result(item: dict[str, Any], text: str, place: Pointer) -> Located:
-    """A `tool-result` block: `output` with its type, in version 4 a bare `result`."""
+    """Locate a `tool-result` block, with a typed `output` or, in version 4, a bare `result`."""
     output = item["output"] if type(item.get("output")) is dict else {}
     kind = string_of(output, "type")
     key: Pointer = ("output", "value") if kind else ("result",)
@@ -86,7 +86,7 @@ def _with_error(value: Any, raw: str, speller: Speller) -> str:
 
 
 def new_output(part: ToolResult, speller: Speller) -> str:
-    """The typed output of a new result; media go into a list of content."""
+    """Return the typed output of a new result. Images and files go into a list of content."""
     if part.media:
         from_text = [speller.object({"type": '"text"', "text": speller.quote(part.content)})] if part.content else []
         items = [_media_item(item, speller) for item in part.media]

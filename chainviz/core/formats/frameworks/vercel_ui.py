@@ -125,7 +125,8 @@ def kind_of(item: Any) -> str:
 
 
 def _is_tool(item: Any) -> bool:
-    """A part that is call and result; what the provider runs itself is neither pending nor answered by a tool message."""
+    """Return True for a part that is both call and result. Excludes tools that the provider runs, which no tool message
+    answers."""
     kind = kind_of(item)
     is_tool = kind == "dynamic-tool" or (kind == "tool-invocation" and type(item.get("toolInvocation")) is dict)
     return (is_tool or (kind.startswith("tool-") and "toolCallId" in item)) and not item.get("providerExecuted")

@@ -61,7 +61,8 @@ def write_document(format: Format, settings: RequestSettings, called: Collection
 
 
 def called_names(chain: Chain) -> frozenset[str]:
-    """The names of the tools that a chain calls, or has results of; "" for a result whose call is not in the chain."""
+    """Return the names of the tools that a chain calls, or has results of; "" for a result whose call is not in the
+    chain."""
     names: dict[str, str] = {}
     found: set[str] = set()
     for shape in chain.shapes():
@@ -81,7 +82,7 @@ def _text(form: RequestForm, members: dict[str, Any], is_line: bool) -> str:
 
 
 def _joined(texts: Collection[str]) -> str:
-    """The texts around the messages as one JSON document, with null for a message that was a member's value."""
+    """Return the texts around the messages as one JSON document, with null for a message that was a member's value."""
     pieces = list(texts)
     ends = [*pieces[1:], ""]
     is_cut = (piece.rstrip().endswith(":") and after.lstrip()[:1] in ("", ",", "}") for piece, after in zip(pieces, ends, strict=True))
@@ -100,8 +101,8 @@ def _holders(value: Any, lists: Collection[str], at: str = "") -> Iterator[tuple
 
 
 def _other_members(value: Any, slots: Collection[str], opened: Collection[int] = (), at: str = "") -> Iterator[Change]:
-    """The members beside the lists of messages, which are empty here, and beside the texts of the system. `opened`: identities
-    of objects that are named member by member."""
+    """Yield the members beside the lists of messages and the texts of the system. `opened` contains the identities of
+    objects whose members are named one by one."""
     for key, item in value.items() if isinstance(value, dict) else ():
         if isinstance(item, dict) and (id(item) in opened or _has_list(item)):
             yield from _other_members(item, slots, opened, f"{at}{key}.")

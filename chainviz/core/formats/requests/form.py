@@ -147,7 +147,7 @@ class RequestForm:
         new.put(self.stop_at[0], list(stop))
 
     def _with_called(self, new: NewRequest, called: Collection[str]) -> tuple[Tool, ...]:
-        """The tools that are written; with those that are only called, where the API requires their definitions."""
+        """Return the tools to write. If the API requires it, tools that are only called are included."""
         tools = self.fitting(new)
         missing = sorted({name or UNKNOWN_TOOL for name in called} - {tool.name for tool in tools})
         if not self.needs_called_tools or not missing:
@@ -156,7 +156,7 @@ class RequestForm:
         return (*tools, *(Tool(name) for name in missing))
 
     def fitting(self, new: NewRequest) -> tuple[Tool, ...]:
-        """The tools as the API can define them: a custom tool is a function with the one argument `input`."""
+        """Return the tools as the API can define them: a custom tool is a function with the one argument `input`."""
         return tuple(_as_function(new, tool) if tool.grammar is not None else tool for tool in new.settings.tools)
 
     def _write_choice(self, new: NewRequest, tools: Sequence[Tool]) -> None:
@@ -201,7 +201,7 @@ class RequestForm:
         new.leave_out("reasoning")
 
     def effort_of(self, new: NewRequest, reasoning: Reasoning) -> str:
-        """The effort in a word that the API knows; a budget of tokens becomes the effort that is nearest to it."""
+        """Return the effort as a word that the API knows. A budget of tokens becomes the nearest effort."""
         if reasoning.budget is not None:
             effort = next(word for most, word in _BUDGETS if reasoning.budget <= most)
             new.change("reasoning", f"a budget of {reasoning.budget:,} tokens", f"the effort {self._nearest(effort)}")
@@ -243,7 +243,7 @@ def _as_function(new: NewRequest, tool: Tool) -> Tool:
 
 
 def set_names(settings: RequestSettings) -> Iterator[str]:
-    """The settings that have a value."""
+    """Yield the names of the settings that have a value."""
     for each in fields(settings):
         if each.name not in ("family", "places") and getattr(settings, each.name) not in (None, "", ()):
             yield each.name

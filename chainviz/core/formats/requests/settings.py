@@ -204,14 +204,14 @@ _COUNTS = ("minItems", "maxItems", "minProperties", "maxProperties", "minLength"
 
 
 def object_schema(schema: Schema | None) -> Schema:
-    """The schema of arguments as APIs require it: that of an object."""
+    """Return the schema of arguments as APIs require it: that of an object."""
     if not schema:
         return NO_ARGUMENTS
     return schema if "type" in schema else {"type": "object", **schema}
 
 
 def is_empty(schema: Schema | None) -> bool:
-    """Whether no argument is described."""
+    """Return True if no argument is described."""
     if schema is None:
         return True
     says_more = set(schema) - {"type", "properties", "additionalProperties", "required", "$schema"}
@@ -233,7 +233,8 @@ def fits_openapi(schema: Any) -> bool:
 
 
 def fits_strict(schema: Any) -> bool:
-    """Whether OpenAI takes it with `strict`: each object requires all of its properties and allows no others."""
+    """Return True if OpenAI accepts the schema with `strict`: each object requires all its properties and allows no
+    others."""
     if not isinstance(schema, Mapping):
         return False
     if schema.get("type") == "object" or "properties" in schema:
@@ -245,7 +246,7 @@ def fits_strict(schema: Any) -> bool:
 
 
 def _inner(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """The schemas in a schema."""
+    """Yield the schemas in a schema."""
     yield from _values(schema, "properties").values()
     for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
         yield from _items(schema, key)
@@ -324,7 +325,7 @@ def read_function(value: Any, place: str, schema_key: str) -> Iterator[Tool | Ch
 
 
 def own_tool(value: Any, place: str) -> Change:
-    """A tool that runs at the API which defines it, or is trained into its models."""
+    """Return the change for a tool that runs at the API, or that its models are trained on."""
     name = value.get("type") or value.get("name") if isinstance(value, Mapping) else None
     return Change("own-tool", place, name) if isinstance(name, str) else Change("left-out", place)
 

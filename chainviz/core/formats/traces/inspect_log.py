@@ -235,12 +235,12 @@ _VALUE = re.compile(r'"\s*:\s*("(?:[^"\\]++|\\.)*+")', re.DOTALL)
 
 
 def references(text: str) -> list[str]:
-    """The hashes that the text refers to, each once."""
+    """Return the hashes that the text refers to, each once."""
     return list(dict.fromkeys(_REFERENCE.findall(text))) if "attachment://" in text else []
 
 
 def is_reference(text: str) -> bool:
-    """Whether the text is nothing else."""
+    """Return True if the text consists only of a reference."""
     return _REFERENCE.fullmatch(text.strip()) is not None
 
 
@@ -258,8 +258,8 @@ def attached(texts: Iterable[str], hash: str) -> str | None:
 
 
 def filled_in(messages: Iterable[Message], texts: Callable[[], Sequence[str]]) -> Iterator[Message]:
-    """The messages with the attached texts in their places, for a document that has no attachments. `texts` is what
-    surrounds the messages, asked for where one refers to it."""
+    """Yield the messages with the attached texts inserted, for a document that has no attachments. `texts` returns the
+    text around the messages; it is called only if a message has a reference."""
 
     @lru_cache(maxsize=1)
     def around() -> Sequence[str]:

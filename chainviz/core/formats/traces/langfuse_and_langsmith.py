@@ -22,7 +22,7 @@ class MixedFormat(Format):
         self.dialects = dialects
 
     def is_traced(self, document: dict[str, Any]) -> bool:
-        """Whether the object around the messages is one of the tracing tool's."""
+        """Return True if the object around the messages belongs to the tracing tool."""
         raise NotImplementedError
 
     def is_message(self, value: object) -> bool:

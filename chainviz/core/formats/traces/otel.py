@@ -205,7 +205,7 @@ def _element(part: Part, speller: Speller) -> str | None:
 
 
 def _changed(raw: str, old: Part, new: Part, speller: Speller) -> str:
-    """The element with only the leaves replaced that differ."""
+    """Return the element with only its different leaves replaced."""
     if type(old) is not type(new) or isinstance(new, Opaque):
         return _element(new, speller) or raw
     unit = json_edit.load_object(raw)
@@ -287,7 +287,7 @@ def _plain(value: Any) -> Any:
 
 
 def _decoded(value: Any) -> Any:
-    """The value that a string spells."""
+    """Return the value that a string represents."""
     if not isinstance(value, str):
         return value
     try:

@@ -87,7 +87,7 @@ class FlatAttributes(ReadOnly):
         return make_message(word, _result(values) if ROLES.get(word) == TOOL else _parts(values), source)
 
     def _attributes(self, text: str) -> dict[str, str]:
-        """What the attributes say, by the end of their keys."""
+        """Return the values of the attributes by the ends of their keys."""
         found = self.attribute.finditer(text.encode("utf-8", "surrogatepass"))
         return {each[3].decode(): _string(each[5].decode("utf-8", "surrogatepass")) for each in found}
 
@@ -105,13 +105,13 @@ class _Call:
 
     @property
     def is_parted(self) -> bool:
-        """Whether no message is between the attributes of another."""
+        """True if no message is between the attributes of another."""
         spans = sorted(self.messages.values(), key=lambda span: span.start)
         return all(one.end <= other.start for one, other in pairwise(spans))
 
 
 def _flat_calls(text: bytes, attribute: re.Pattern[bytes]) -> Iterator[_Call]:
-    """The spans with messages in the order in which their attributes begin."""
+    """Yield the spans with messages in the order in which their attributes begin."""
     stack: list[int] = []
     calls: dict[int, _Call] = {}
     ends: dict[int, int] = {}
@@ -289,7 +289,7 @@ class VercelSpans(FlatAttributes):
         return fragments[0].text
 
     def _span_messages(self, text: str) -> list[tuple[str, list[Part]]]:
-        """The messages of the question, or the answer, whichever the text spells."""
+        """Return the messages of the question or of the answer, whichever the text contains."""
         values = self._attributes(text)
         if "" in values and "messages" not in values:
             return self._request_messages(decode(values[""]))
@@ -299,7 +299,7 @@ class VercelSpans(FlatAttributes):
         return self._request_messages({"messages": decode(values["messages"])})
 
     def _request_messages(self, request: Any) -> list[tuple[str, list[Part]]]:
-        """The messages of a request: its system text, its prompt or its list."""
+        """Return the messages of a request: its system text, its prompt or its list."""
         texts = [(role, text) for role, key in (("system", "system"), ("user", "prompt")) if (text := string_of(request, key))]
         asked = [each for each in objects_of(request, "messages") if self.dialect.runs(each)]
         said_texts: list[tuple[str, list[Part]]] = [(role, [Text(text)]) for role, text in texts]

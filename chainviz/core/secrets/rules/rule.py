@@ -80,7 +80,7 @@ class Rule:
     """Values that differ only in upper and lower case are one value."""
 
     def same(self, value: str) -> str:
-        """What equal values share."""
+        """Return a text that is the same for equal values."""
         return value.casefold() if self.ignores_case else value
 
     @property
@@ -126,7 +126,7 @@ def is_filled(value: str, found: Found) -> bool:
 
 
 def is_random(value: str, found: Found) -> bool:
-    """A key of letters and digits that no person would write."""
+    """Return True for a key of letters and digits that no person would write."""
     return is_real(value, found) and _mixed(value) and entropy(value) >= 3.0
 
 
@@ -205,7 +205,7 @@ def is_iban(value: str, found: Found) -> bool:
 
 
 def is_address(value: str, found: Found) -> bool:
-    """An address of a machine: not this one, not a mask, not a version number."""
+    """Return True for an address of a machine, except this machine, a mask and a version number."""
     try:
         address = ipaddress.ip_address(value)
     except ValueError:

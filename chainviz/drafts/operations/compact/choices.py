@@ -69,7 +69,7 @@ class CompactChoices(Choices):
             self.error = str(refused)
 
     def _preset(self, word: str) -> Preset | None:
-        """The saved strategy that a button names: `load:7`."""
+        """Return the saved strategy that a button names, such as `load:7`."""
         said, _, number = self.act.partition(":")
         key = small_number(number) if said == word else None
         return None if key is None else presets_of(self.target.person, self.operation.name).filter(pk=key).first()
@@ -223,7 +223,7 @@ class CompactChoices(Choices):
         return before_after(self.target.stored, ran, start) if ran else None
 
     def _field_value(self, name: str) -> str:
-        """A field as it was sent, or as it was chosen before."""
+        """Return a field as it was sent or, if it was not, as it was chosen before."""
         given = self.request.POST.get(name) if self.form.is_bound else self.form.initial.get(name)
         return str(given or "")
 

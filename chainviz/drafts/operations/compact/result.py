@@ -232,7 +232,7 @@ class BeforeAfter:
 
 
 def before_after(chain: StoredChain, ran: Ran, start: int | None = None) -> BeforeAfter:
-    """A window of sections from number `start` on; None: around the last change."""
+    """Return a window of sections from number `start` on, or around the last change if it is None."""
     outline = chain.outline
     total = outline.listing.section_count
     if not total:
@@ -272,7 +272,7 @@ def _title(chain: StoredChain, section: SectionPlace) -> str:
 def _members(
     chain: StoredChain, ran: Ran, span: tuple[int, int], edges: Sequence[int]
 ) -> Iterator[MessageRow | CutRow | LeftOut]:
-    """The messages of a section near the ends of changes, with a line at each."""
+    """Yield the messages of a section near the ends of changes, with a line at each end."""
     done = span[0]
     for low, high in _stretches(span, edges):
         if low > done:

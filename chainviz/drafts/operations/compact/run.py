@@ -216,7 +216,8 @@ def letter(message: Shape) -> str:
 
 
 def _blocks(messages: Window, changes: Sequence[Change], leading: int) -> Iterator[Block]:
-    """A block a message, or as many messages as make no more than BLOCKS blocks; none is on both sides of a change."""
+    """Yield a block for each message, or for several messages if there would be more than BLOCKS blocks. No block is on
+    both sides of a change."""
     edges = sorted({0, len(messages), *(place - leading for change in changes for place in (change.start, change.stop))})
     each = max(1, -(-len(messages) // BLOCKS))
     gone = {change.start - leading for change in changes}

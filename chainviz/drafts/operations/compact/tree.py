@@ -126,7 +126,8 @@ def _member(name: str, wanted: Any, text: str) -> Value:
 
 
 def edited(value: Value | None, act: str, window: int = 0) -> Value | None:
-    """The strategy after a button of the form: `add:PLACE:TYPE`, `remove:PLACE`, `up:PLACE`, `down:PLACE`, `wrap:PLACE:TYPE`."""
+    """Return the strategy after a button of the form: `add:PLACE:TYPE`, `remove:PLACE`, `up:PLACE`, `down:PLACE`,
+    `wrap:PLACE:TYPE`."""
     word, _, rest = act.partition(":")
     place, _, kind = rest.partition(":")
     if word == "add" and kind in TYPES:
@@ -202,7 +203,7 @@ def _put(value: Value | None, place: str, node: Value) -> Value | None:
 
 
 def _wrapped(value: Value | None, place: str, kind: str) -> Value | None:
-    """The node inside of a new one, in the first member that takes it."""
+    """Put the node into a new one, as the first member that accepts it."""
     node = _at(value, place)
     if node is None:
         return value
@@ -268,7 +269,7 @@ def _list_at(value: Value | None, place: str) -> tuple[list[Value] | None, int]:
 
 
 def node_of(value: Value, place: str = "", number: int | None = None, *, is_last: bool = True) -> Node:
-    """A strategy as a page shows it."""
+    """Return a strategy in the form for a page."""
     kind = TYPES[value["type"]]
     titles = titles_of(kind)
     fields: list[FormField] = []

@@ -76,7 +76,7 @@ def change_window(
 def first_losses(
     target: Target, options: ObservationsOptions, summary: PlanSummary, tools: Sequence[str], count: int
 ) -> list[tuple[int, Loss]]:
-    """The first losses in chain order, each with its message: planned again, since no content is kept."""
+    """Return the first losses in chain order, each with its message: planned again, since no content is kept."""
     found: list[tuple[int, Loss]] = []
     for place, losses in enumerate(summary.changes.column("losses")):
         if len(found) >= count:
@@ -111,7 +111,7 @@ def delta_text(delta: int) -> str:
 def _rewrite(
     target: Target, options: ObservationsOptions, row: ChangeRow, tools: Sequence[str]
 ) -> tuple[Sequence[Message], Rewrite] | None:
-    """The messages and their change, planned again: only these messages and the one before them are read."""
+    """Plan the messages and their change again. Only these messages and the one before them are read."""
     messages = target.stored.slice(row.start, row.start + row.removed)
     before = list(target.stored.slice(row.start - 1, row.start)) if options.roles == "keep" and row.start else []
     if options.roles == "keep" and (not before or before[0].role != AI):
@@ -148,7 +148,7 @@ def _cuts(messages: Sequence[Message], losses: Sequence[Loss]) -> dict[int, str]
 
 
 def _marked(row: diff_html.Row, cuts: Mapping[int, str]) -> Iterator[diff_html.Row]:
-    """The row, parted before each line at which a result would end."""
+    """Split the row before each line at which a result would end."""
     if not isinstance(row, diff_html.Lines):
         yield row
         return
@@ -172,7 +172,7 @@ def _html_rows(rows: Sequence[DiffRow | Fold], *, is_same: bool) -> Iterator[dif
 
 
 def _lines(messages: Sequence[Message], *, is_one: bool, with_ids: bool) -> Iterator[str]:
-    """The texts of the messages; of several each begins with its role."""
+    """Yield the texts of the messages. If there are several, each begins with its role."""
     for message in messages:
         if not is_one:
             yield f"[{ROLE_NAMES.get(message.role, message.role)}]"

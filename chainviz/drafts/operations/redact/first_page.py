@@ -40,7 +40,7 @@ def tools(target: Target) -> tuple[Tool, ...]:
 
 
 def other_policy(policy: str) -> str:
-    """The one to compare with where nobody chose one."""
+    """Return the policy to compare with if the person chose none."""
     return "reference" if policy != "reference" else "seed"
 
 

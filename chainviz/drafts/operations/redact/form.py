@@ -265,7 +265,7 @@ def _tools(query: QueryDict, chain: StoredChain) -> dict[str, Any]:
 
 
 def _between(query: QueryDict, chain: StoredChain) -> dict[str, int]:
-    """The messages before and behind are protected."""
+    """Return the options that protect the messages before and after."""
     if not query.get("from"):
         return {}
     at = query.get("from", "")

@@ -183,7 +183,7 @@ def _part(chain: StoredChain, row: Row, whole: bool) -> Part:
 
 
 def _text(part: Part | None, row: Row) -> str:
-    """What the redaction replaces in a part, or what it puts there."""
+    """Return the text of a part that the redaction replaces, or the text that it inserts."""
     match row.kind, part:
         case _, None:
             return ""

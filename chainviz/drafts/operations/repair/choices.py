@@ -123,14 +123,14 @@ class RepairChoices(Choices):
 
     @property
     def _has_content(self) -> bool:
-        """Whether it is known what the contents of the messages need."""
+        """True if it is known what the contents of the messages need."""
         if not self.is_long:
             return True
         return self.reading is not None and self.reading.state == Job.State.DONE
 
     @property
     def _is_waiting(self) -> bool:
-        """Whether nothing is known yet, so that the page shows the progress of the check."""
+        """True if nothing is known yet, so that the page shows the progress of the check."""
         return self.structure is not None and not self.structure.is_finished and not self._has_content
 
     def _fixes(self, *, content: bool) -> Sequence[Fix]:

@@ -65,7 +65,7 @@ class LateResults:
 
 
 def late_results(messages: Iterable[Shape]) -> LateIds:
-    """The ids of a whole chain."""
+    """Return the ids of a whole chain."""
     late = LateResults()
     for message in messages:
         late.add(message)
@@ -73,7 +73,7 @@ def late_results(messages: Iterable[Shape]) -> LateIds:
 
 
 def late_after(pieces: Sequence[Piece], changes: Sequence[PlacedSplice]) -> LateIds:
-    """The ids of a chain after changes."""
+    """Return the ids of a chain after changes."""
     return late_results(_shapes_after(pieces, changes))
 
 
@@ -86,7 +86,7 @@ def _shapes_after(pieces: Sequence[Piece], changes: Sequence[PlacedSplice]) -> I
 
 
 def messages_with(pieces: Sequence[Piece], ids: set[str]) -> Iterator[int]:
-    """The indexes of messages that have a call or a result of these ids."""
+    """Yield the indexes of messages that have a call or a result of these ids."""
     for index, shape in enumerate(read_shapes(pieces)):
         if any(ref.id in ids for ref in (*shape.calls, *shape.results)):
             yield index

@@ -137,7 +137,8 @@ class _Check:
             yield from provider.check_rows(excerpt)
 
     def _role_at(self, row: int) -> Role | None:
-        """The role of the first message of a row, or of the one behind the rows; None behind the chain's end."""
+        """Return the role of the first message of a row, or of the message after the rows; None after the end of the
+        chain."""
         following = self.rows[row].messages[0] if row < len(self.rows) else self.neighbours.after
         return None if following is None else following.role
 
@@ -192,7 +193,7 @@ class IdUse(NamedTuple):
 
 
 def knows_repeats(row: Row) -> bool:
-    """Whether its problems name every call that repeats an id."""
+    """Return True if its problems name every call that repeats an id."""
     return not any(problem[0] in ID_RULES and problem[9:] for problem in row.problems)
 
 

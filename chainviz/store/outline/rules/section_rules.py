@@ -39,7 +39,7 @@ class SectionRules:
         return add_counts(_counts(self._broken()), counted(self._of_chain))
 
     def broken(self) -> set[str]:
-        """The rules that the whole chain breaks, as `provider:rule`."""
+        """Return the rules that the whole chain breaks, as `provider:rule`."""
         of_sections = {f"{provider.name}:{rule.rule.id}" for provider, rule, _ in self._broken()}
         return of_sections | {f"{problem.provider}:{problem.rule}" for problem in self._of_chain}
 
@@ -67,7 +67,7 @@ class SectionRules:
                 yield provider, rule, number
 
     def of_row(self, section: SectionPlace, number: int, place: RowPlace) -> Iterator[Problem]:
-        """The problems of one row, given by its number in the chain; the first one has those of the whole request."""
+        """Yield the problems of one row, given by its number in the chain; the first one has those of the whole request."""
         if number == 0:
             yield from self._of_chain
         marks, part = place.row.marks & _ALL, place.row.marks >> len(Mark)
@@ -108,12 +108,13 @@ class SectionRules:
         return -1
 
     def rows_once(self, provider: str | None) -> frozenset[int]:
-        """The rows that break a rule of the provider (None: of any) which only one message of a chain breaks."""
+        """Return the rows that break a rule of the provider (None: of any) which only one message of a chain breaks."""
         first = frozenset(0 for problem in self._of_chain if provider in (None, problem.provider))
         return first | frozenset(self.first_row(rule.mark) for each, rule in self._once if provider in (None, each.name))
 
     def marks_from(self, provider: str | None) -> tuple[Mark, Mark]:
-        """The marks that may break a rule of the provider (None: of any) anywhere, and those in the last section only."""
+        """Return the marks that may break a rule of the provider (None: of any) anywhere, and those in the last section
+        only."""
         anywhere = last = Mark(0)
         for each, rule in self._rules:
             if provider not in (None, each.name) or (rule.where_thinking and not self._thinking):

@@ -23,7 +23,7 @@ LIST: Pointer = ("$set", "messages")
 
 
 def messages_of(value: Any) -> list[Any]:
-    """The messages of a record: those that it sets, or the record itself."""
+    """Return the messages of a record: those that it sets, or the record itself."""
     found = value_at(value, LIST)
     return found if type(found) is list else [value]
 
@@ -79,7 +79,8 @@ class Log:
         return sorted(self._entries.values(), key=lambda entry: (entry.unit.ordinal, entry.place))
 
     def blocks(self, entry: Entry, *, is_half: bool = False) -> tuple[int, ...]:
-        """The place of a message in its record; with it go those behind it that do not count, and for the first one those before."""
+        """Return the place of a message in its record, with the places after it that do not count and, for the first
+        message, those before it."""
         if is_half:
             return (~entry.place,)
         live = self._live[entry.unit.ordinal]
@@ -119,7 +120,8 @@ class _Row:
 
 
 def takes(group: Sequence[Fragment], fragment: Fragment) -> bool:
-    """Whether a new message is written into the record before it: into a list that is set, or into the calls that it answers."""
+    """Return True if a new message is written into the record before it: into a list that is set, or into the calls
+    that it answers."""
     if raw_at(group[0].text, LIST) is not None:
         return True
     is_half = bool(fragment.blocks) and fragment.blocks[0] < 0  # type: ignore[index]
@@ -127,7 +129,7 @@ def takes(group: Sequence[Fragment], fragment: Fragment) -> bool:
 
 
 def joined(fragments: Sequence[Fragment]) -> str:
-    """The record of these fragments."""
+    """Return the record of these fragments."""
     first = fragments[0].text
     rows: list[_Row] = []
     for index, text in _elements(fragments):
@@ -144,7 +146,7 @@ def joined(fragments: Sequence[Fragment]) -> str:
 
 
 def _elements(fragments: Sequence[Fragment]) -> list[tuple[int, str]]:
-    """The messages of the fragments with their indexes; in their old order where nothing changed."""
+    """Return the messages of the fragments with their indexes; in their old order where nothing changed."""
     found = []
     for fragment in fragments:
         elements = _list(fragment.text)
@@ -164,7 +166,8 @@ def _list(text: str) -> list[str]:
 
 
 def _home(rows: Sequence[_Row], result: str) -> _Row | None:
-    """The message that the results belong to: their own, else the last one with one of their calls."""
+    """Return the message that the results belong to: the one that contained them, else the last one with one of their
+    calls."""
     same = next((row for row in rows if row.text == result), None)
     ids = set(_results(result))
     return same or next((row for row in reversed(rows) if ids & set(_calls(parse(row.text)))), None)
@@ -175,7 +178,7 @@ def _calls(value: Any) -> list[str]:
 
 
 def _results(text: str) -> dict[str, dict[str, str]]:
-    """The results of a message, each as members of its call in JSON text, by the ids of the calls."""
+    """Return the results of a message, each as members of its call in JSON text, by the ids of the calls."""
     value = parse(text)
     found: dict[str, dict[str, str]] = {}
     for place, call in enumerate(objects_of(value, "toolCalls")):
@@ -209,7 +212,7 @@ def _with_results(text: str, messages: Sequence[str]) -> str:
 
 
 def _without_responses(text: str) -> str:
-    """A user's message whose results were removed."""
+    """Return a user's message without its removed results."""
     content = load_array(raw_at(text, ("content",)) or "[]")
     kept = [place for place, item in enumerate(parse(str(content))) if not is_response(item)]
     content.rebuild(kept)
@@ -228,7 +231,7 @@ def _alone(text: str) -> str:
 
 
 def _response(call: dict[str, Any]) -> str:
-    """The result of a call as a part of its own."""
+    """Return the result of a call as a part of its own."""
     items = call["result"] if type(call["result"]) is list else []
     found = next((member(item, "functionResponse") for item in items if is_response(item)), None)
     word = "error" if call.get("status") == "error" else "output"

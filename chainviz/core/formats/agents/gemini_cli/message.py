@@ -29,7 +29,8 @@ from chainviz.core.formats.vendors.google.write import PartWriter
 
 
 def has_all_parts(value: Any) -> bool:
-    """Whether the content of a model's message has its thoughts and calls too (convertSessionToClientHistory in sessionUtils.ts)."""
+    """Return True if the content of a model's message also contains its thoughts and calls
+    (convertSessionToClientHistory in sessionUtils.ts)."""
     return any(type(item) is dict and ("functionCall" in item or item.get("thought")) for item in objects_of(value, "content"))
 
 
@@ -48,7 +49,7 @@ def response_ids(value: Any) -> list[str] | None:
 
 
 def located_message(value: Any, text: str, at: Pointer, role: Role) -> list[Located]:
-    """The parts of the message at `at` of a record that are those of a role."""
+    """Locate the parts of the message at `at` of a record that belong to a role."""
     if value.get("type") == "gemini":
         if role == TOOL:
             return [_result(value["toolCalls"][place], text, (*at, "toolCalls", place)) for place in calls_with_results(value)]
@@ -58,7 +59,7 @@ def located_message(value: Any, text: str, at: Pointer, role: Role) -> list[Loca
 
 
 def element(part: Part, value: Any, speller: Speller) -> list[str]:
-    """A new part of a message as an element of its list."""
+    """Return a new part of a message as an element of its list."""
     if value.get("type") != "gemini" or (has_all_parts(value) and not isinstance(part, ToolResult)):
         return PartWriter("", speller).part(part)
     if isinstance(part, Thinking):
@@ -116,7 +117,7 @@ def _content(content: Any, text: str, at: Pointer, role: Role) -> list[Located]:
 
 
 def _with_id(part: Part, item: Any) -> Part:
-    """A call or a result with the id that the session has: it joins the two."""
+    """Return a call or a result with the id that joins them in the session."""
     if isinstance(part, ToolResult):
         return replace(part, call_id=string_of(member(item, "functionResponse"), "id") or part.call_id)
     if isinstance(part, ToolCall):
@@ -125,7 +126,7 @@ def _with_id(part: Part, item: Any) -> Part:
 
 
 def _single(item: Any, text: str, at: Pointer, role: Role) -> Part:
-    """A part that is the whole content."""
+    """Read a part that is the whole content."""
     raw = raw_at(text, at) or "null"
     return read_parts(Content([item], f"[{raw}]"), role)[0]
 

@@ -69,7 +69,7 @@ class GeminiCLI(LeafFormat):
         return _is_entry(value, (*_KINDS, *_NOTICES))
 
     def is_carried(self, value: object) -> bool:
-        """An earlier state of a message, a notice, the head of the session, or a change of the log."""
+        """Return True for an earlier state of a message, a notice, the head of the session, or a change of the log."""
         if not isinstance(value, dict) or self.is_message(value):
             return isinstance(value, dict)
         changed = value.get("$set", value)
@@ -150,7 +150,7 @@ class GeminiCLI(LeafFormat):
         return takes(group, fragment)
 
     def sent_twice(self, messages: Sequence[Message]) -> Sequence[Fragment]:
-        """The program sends the results of a record of calls, and again those that a record of the user repeats."""
+        """Return the results that the program sends twice, since a record of the user repeats those of a record of calls."""
         return [fragment for message in messages if message.role == TOOL for fragment in message.source[1:]]
 
     def is_sent(self, message: Message) -> bool:
@@ -232,7 +232,7 @@ class _Messages:
 
 
 def _is_context(value: Any) -> bool:
-    """Whether a message is what the program puts before a person's words."""
+    """Return True if the program added the message before a person's words."""
     content = value.get("content")
     first = content[0] if type(content) is list and content else content
     text = first if type(first) is str else string_of(first, "text")
