@@ -55,7 +55,7 @@ COMMANDS = {
 }
 
 EXTRAS = {"mcp": "mcp", "mcp_types": "mcp"}
-"""The extra that brings a library which chainviz itself leaves out."""
+"""The extra that installs an optional library."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -26,7 +26,7 @@ from chainviz.web.http import see_other
 
 DAYS, BARS = 30, 15
 MOST_PLACES = 8
-"""Places that are named where nothing was found."""
+"""The most places that are listed if nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class AgentRow:
     places: tuple[str, ...]
     is_database: bool
     sessions: int | None
-    """None for a database, which only a look into it would tell."""
+    """The number of sessions, or None for a database that was not read."""
     projects: int
     size: int
     changed: datetime | None
     days: tuple[int, ...]
-    """Sessions that changed last in each two days of the last 30, the oldest first."""
+    """For each two days of the last 30, the number of sessions that last changed then, the oldest first."""
     error: str = ""
 
     @property

@@ -24,7 +24,7 @@ class FaultPlace:
     column: int = 0
     offset: int = 0
     what: str = ""
-    """What is wrong there; "" where it has no place."""
+    """The problem there; "" if it has no place."""
 
 
 NOWHERE = FaultPlace()
@@ -60,7 +60,7 @@ class OutcomeError(Refused):
 
 
 SHOWN = 40
-"""Characters of a wrong value that the sentence repeats."""
+"""The number of characters of a wrong value that the sentence repeats."""
 
 _NEEDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "int_parsing": lambda limits: "a whole number",

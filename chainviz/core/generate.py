@@ -73,12 +73,12 @@ class ChainConfig:
     sections: int = 1
     body_pairs_per_section: Sequence[int] = (1,)
     tools_for_body_pairs: Sequence[bool] = (False,)
-    """Of each pair in a section, whether it calls tools."""
+    """For each pair of a section, True if it calls tools."""
     tool_calls_per_body_pair: Sequence[int] = (0,)
     include_all_tool_responses: bool = True
-    """False leaves the last call of each pair unanswered."""
+    """False to leave the last call of each pair unanswered."""
     source: random.Random | None = field(default=None, compare=False)
-    """For texts of real sizes; None writes short fixed texts."""
+    """For texts of realistic sizes; with None, short fixed texts are written."""
 
 
 def generate_chain(config: ChainConfig | None = None) -> tuple[Message, ...]:

@@ -26,7 +26,7 @@ class Lost(NamedTuple):
     reason: Reason
     messages: int
     size: int
-    """Bytes of their content."""
+    """Size of their content in bytes."""
     first: str
     """The path of the first one in the chain; for branches, the title of the first branch."""
     last: str

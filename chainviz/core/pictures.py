@@ -20,10 +20,10 @@ from chainviz.core.dialects.values import decode_base64, split_data_url
 
 
 Fault = Literal["", "base64", "unknown", "cut"]
-"""What is wrong with a picture's content: it is no base64, no picture that is known here, or a picture that breaks off."""
+"""The fault of an image's content: it is not base64, no known image, or an image that is cut off."""
 
 _HEAD, _TAIL = 4_096, 65_536
-"""Bytes at the start and at the end of a file that are looked at."""
+"""The number of bytes at the start and at the end of a file that are read."""
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 _SPACE = re.compile(r"\s")
 _STARTS = (
@@ -98,15 +98,16 @@ _PLAIN = str.maketrans("-_", "+/")
 Picture = Image | Binary
 
 MOST_BYTES, LONGEST_SIDE, LONGEST_OF_MANY, MANY = 5 * 1024 * 1024, 8000, 2000, 20
-"""Bytes and pixels that Anthropic's API takes of a picture, pixels in a request with more than so many pictures."""
+"""The most bytes and pixels that Anthropic's API accepts of an image, the most pixels in a request with many, and how
+many are many."""
 _FETCHED = re.compile(r"(?:https?|gs|s3)://|data:|$", re.IGNORECASE)
 _ENDS = 65_536
-"""Bytes at the start and at the end of a file that are looked at."""
+"""The number of bytes at the start and at the end of a file that are read."""
 _BEGINNING = 200
-"""Characters that tell base64 from a word in its place."""
+"""The number of characters that distinguish base64 from other text."""
 _DIGITS = re.compile(r"[A-Za-z0-9+/_\s-]+={0,2}\s*")
 _ENOUGH = 200_000
-"""Base64 characters that hold the size of nearly every picture; a JPEG's comes after its preview."""
+"""The number of base64 characters that contain the size of nearly every image; that of a JPEG follows its preview."""
 
 
 def pictures_in(part: Part) -> tuple[Picture, ...]:
@@ -129,7 +130,7 @@ class PicturePlace(NamedTuple):
     message: int
     part: int
     number: int
-    """Among the pictures of its part."""
+    """Its index among the images of its part."""
 
 
 def refused_among_many(messages: Iterable[tuple[int, Message]]) -> frozenset[PicturePlace]:
@@ -174,7 +175,7 @@ def is_large(part: Picture) -> bool:
 
 
 COMMON = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
-"""Types that nearly every API takes."""
+"""Types that nearly every API accepts."""
 
 
 class PictureFile(NamedTuple):
@@ -183,7 +184,7 @@ class PictureFile(NamedTuple):
     named: str
     """The media type that the message gives."""
     mime: str
-    """The media type that the first bytes show; "" where nobody knows it."""
+    """The media type that the first bytes show; "" if it is unknown."""
     fault: Fault
 
     @property

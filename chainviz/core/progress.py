@@ -7,9 +7,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Progress = Callable[[float, str], None]
-"""Takes the share that is done, 0 to 1, and a sentence. To cancel the work it raises an exception."""
+"""Receives the finished share, from 0 to 1, and a sentence. It raises an exception to cancel the work."""
 EVERY = 1000
-"""Messages between two reports, so that reporting costs nothing."""
+"""Messages between two reports, so that reporting costs little."""
 
 
 def ignore_progress(share: float, text: str) -> None:

@@ -29,12 +29,12 @@ from chainviz.core.secrets.word_lists import LONGEST_NAME as LONGEST_LIST_NAME
 from chainviz.core.secrets.word_lists import WordList, chosen_lists, rules_of
 
 ALLOWED: tuple[Operation[Any], ...] = tuple(each for each in OPERATIONS if each.name != "edit")
-"""An edit is about one node of one chain."""
+"""The operations that a recipe may contain; an edit is about one node of one chain."""
 OF_ONE_CHAIN = {"since", "enabled"}
-"""Options that mean a place of one chain, or the environment; hidden options are filled in by a page."""
+"""Options about a place of one chain, or the environment; pages fill in hidden options."""
 MOST_STEPS = 20
 PURGE = "purge"
-"""What the last step of a recipe may be called beside the operations."""
+"""The name of the last step if it is a purge."""
 PURGE_LABEL = "Purge masked values"
 NO_MASK = "A recipe that purges what was masked needs a step that masks before it."
 NOT_PURGED = (
@@ -90,9 +90,10 @@ class Recipe:
     name: str
     steps: tuple[Step, ...]
     word_lists: tuple[WordList, ...] = ()
-    """Those that its steps name."""
+    """The word lists that its steps use."""
     purges: bool = False
-    """What its steps masked is to be purged from earlier versions. Somebody confirms that after a run; no run does it."""
+    """True if the values that its steps mask are to be purged from earlier versions. A person has to confirm that after
+    a run."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -149,7 +150,7 @@ def is_of_one_chain(operation: Operation[Any], name: str) -> bool:
 
 KEYS = {"recipe", "steps", "word_lists"}
 LARGEST = 2_000_000
-"""Bytes of a file."""
+"""The most bytes of a file."""
 
 
 def write_recipe(recipe: Recipe) -> str:

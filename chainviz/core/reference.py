@@ -24,7 +24,7 @@ class _OpenPair:
     ai: Message
     completion: bool
     names: dict[str, str]
-    """Of each call, by id; the last of several calls that share one."""
+    """By call id: the name of the last call with the id."""
     rest: list[Message] = field(default_factory=list)
     answers: dict[str, int] = field(default_factory=dict)
     answered_by: dict[str, str] = field(default_factory=dict)

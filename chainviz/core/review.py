@@ -15,7 +15,7 @@ from chainviz.core.diff.align import Equal, align
 from chainviz.core.diff.lines import common_head, common_tail
 
 MOST_CHARACTERS = 200_000
-"""Of longer changed stretches the words are not compared."""
+"""The words of longer changed ranges are not compared."""
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -81,7 +81,7 @@ def _only_place(old: str, new: str, range: TextRange) -> TextRange | None:
 
 
 State = Literal["carried", "outdated", "removed", "folded"]
-"""Unchanged, also when it moved; changed; gone; replaced by a summary."""
+"""Unchanged, even if moved; changed; removed; replaced by a summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Successor:
 
     index: int
     is_same: bool = False
-    """The message itself: nothing is compared."""
+    """True if it is the message itself, so that nothing is compared."""
     is_summary: bool = False
 
 
@@ -106,7 +106,7 @@ class Successor:
 class Standing:
     state: State
     index: int | None = None
-    """The first message of what the anchor is about now; None for the whole chain and for what is gone."""
+    """The first message that the anchor is about now, or None for the whole chain and for removed nodes."""
     part: int | None = None
     range: TextRange | None = None
 

@@ -13,7 +13,7 @@ from chainviz.help.pages import Page, all_pages
 from chainviz.help.tables import Table
 
 MOST = 40
-"""Hits that are listed."""
+"""The most hits that are listed."""
 _MARKS = re.compile(r"[`*|]+|\]\([^)]*\)|<!--.*?-->|\[")
 
 

@@ -48,7 +48,7 @@ OF_STRUCTURE = {
     "result-missing-at-end": _PENDING_FIXES, "result-repeated": DUPLICATE_FIXES, "result-without-call": ORPHAN_FIXES,
     "role-unknown": ("note-role", "drop-message"),
 }  # fmt: skip
-"""Fixes of the structure problems that these rules are about."""
+"""Fixes of the structure problems that these rules report."""
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
 _ADDRESS = re.compile(r"[\w.-]+\.[a-z]{2,}/\S+")
 

@@ -18,7 +18,7 @@ from chainviz.integrations.changes import FileChange, read_settings
 from chainviz.integrations.insertion import insertion
 
 SECONDS = 60
-"""How long an agent waits for a hook."""
+"""The seconds that an agent waits for a hook."""
 Added = tuple[tuple[str, ...], Any]
 """A path in a settings file, and the value there."""
 
@@ -27,9 +27,10 @@ Added = tuple[tuple[str, ...], Any]
 class Integration:
     label: str
     files: Callable[[Home, Sequence[str]], Mapping[Path, Sequence[Added] | str]]
-    """Given the home folder and the command of chainviz: what each file gets. A text is appended, or is a new file."""
+    """Returns the additions to each file from the home folder and the command of chainviz. A text is appended, or
+    becomes a new file."""
     note: str = ""
-    """What the person still has to do, in a sentence."""
+    """What the person still has to do, as a sentence."""
 
 
 def chainviz_command() -> list[str]:

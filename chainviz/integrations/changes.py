@@ -20,9 +20,9 @@ from chainviz.locations import data_folder
 class FileChange:
     path: Path
     before: bytes | None
-    """None for a file that did not exist."""
+    """The old content, or None for a file that did not exist."""
     after: bytes | None
-    """None for a file that is to be deleted."""
+    """The new content, or None for a file that is to be deleted."""
     pieces: tuple[str, ...] = ()
     """The texts that are added."""
 

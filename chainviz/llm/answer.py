@@ -33,7 +33,7 @@ class _Message(_Lenient):
 class _Choice(_Lenient):
     delta: _Message | None = None
     message: _Message | None = None
-    """Instead of `delta`, in an answer that was not streamed."""
+    """The message of an answer that was not streamed, instead of `delta`."""
     finish_reason: str | None = None
 
 
@@ -64,7 +64,7 @@ class Answer:
         self._refusal = ""
         self._empty = True
         self.usage: TokenUsage | None = None
-        """As the server counted it."""
+        """The usage that the server counted."""
 
     def take(self, event: object) -> bool:
         """One event of a stream, or a whole answer; ValueError when it has not the shape of one."""

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 TICK = 0.1
 FAREWELL = 0.5
-"""Seconds for closing connections of work that was ended."""
+"""The seconds for closing the connections of work that was stopped."""
 
 
 def run_watched(work: Coroutine[Any, Any, T], *, seconds: float, look: Callable[[], None]) -> T:

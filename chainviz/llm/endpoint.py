@@ -36,15 +36,15 @@ class Endpoint:
 
     base_url: str = ""
     api_key: str = field(default="", repr=False)
-    """Empty for servers that want none, as Ollama, vLLM and LM Studio do."""
+    """The key; empty for servers without one, such as Ollama, vLLM and LM Studio."""
     model: str = ""
     concurrency: int = 4
     seconds: float = 600.0
-    """For one prompt, from the first connection to the last word, repeated attempts included."""
+    """The seconds for one prompt, from the first connection to the last word, including repeated attempts."""
     models: str = ""
-    """The file with the person's own figures of models; "" for none."""
+    """The file with the person's own figures of models; "" if there is none."""
     refusal: str = ""
-    """Why nothing may be asked, whatever is set up; empty where it may."""
+    """The reason why no model may be called, whatever is configured; empty if it may."""
 
     @classmethod
     def configured(cls, settings: Configured) -> Endpoint:
@@ -99,9 +99,9 @@ class Limits:
     connect_seconds: float = 10.0
     retries: int = 2
     first_pause: float = 1.0
-    """Before the second attempt, where the server names no time of its own; doubled for each further one."""
+    """The pause before the second attempt if the server names none; it doubles with each further attempt."""
     wire_bytes: int = 16 * 1024 * 1024
-    """Of the answer as it is sent: a streamed token of four bytes travels in about three hundred."""
+    """The size of the answer as it is sent: a streamed token of four bytes takes about three hundred."""
     text_bytes: int = 1024 * 1024
 
 

@@ -11,7 +11,7 @@ from chainviz.llm.attempts import is_passing
 from chainviz.llm.endpoint import Endpoint
 
 QUOTE = 200
-"""Characters of a server's own words that an error repeats."""
+"""The number of characters of a server's own words that an error repeats."""
 REMEDIES = {
     401: "Check CHAINVIZ_LLM_API_KEY",
     403: "Check CHAINVIZ_LLM_API_KEY",

@@ -10,7 +10,8 @@ from chainviz.core.operations.summarize.writers.contract import WriterError
 from chainviz.llm.endpoint import Endpoint, Limits
 
 SENT = {"host", "accept", "content-type", "content-length", "connection", "user-agent"}
-"""Everything else comes from the machine or from OPENAI_… variables that are not ours: fingerprints, organisations, other keys."""
+"""The headers that are sent. All others come from the machine or from OPENAI_… variables that are not ours:
+fingerprints, organisations, other keys."""
 
 
 class Counted(httpx2.AsyncByteStream):

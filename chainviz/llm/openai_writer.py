@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
 COUNT_SECONDS = 2.0
-"""How long the server's count of tokens is waited for, once the text is whole."""
+"""The seconds to wait for the server's count of tokens after the text is complete."""
 KEYLESS = "none"
-"""The library insists on a key; this one is never sent."""
+"""The library requires a key; this one is never sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from chainviz.core.usage.recorded import TokenUsage
 log = logging.getLogger(__name__)
 TICK = 0.1
 GRACE = 1.0
-"""Seconds a writer has to heed a cancel before its piece is given up."""
+"""The seconds that a writer has to react to a cancellation before its piece is abandoned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Written:
     state: Literal["done", "failed", "cancelled"]
     text: str = ""
     cause: str = ""
-    """Why there is no text."""
+    """The reason why there is no text."""
     retryable: bool = True
     usage: TokenUsage | None = None
-    """As the model's server counted it."""
+    """The usage that the model's server counted."""
 
     @property
     def outcome(self) -> str | Unchanged:

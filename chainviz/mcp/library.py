@@ -24,7 +24,7 @@ class Search:
 @dataclass(frozen=True, slots=True)
 class Sessions:
     lines: Sequence[str]
-    """A line for each session, which begins with its address."""
+    """A line for each session that begins with its address."""
     cut: str = ""
     """What was not searched or not listed, in a sentence."""
 
@@ -32,9 +32,9 @@ class Sessions:
 @dataclass(frozen=True, slots=True)
 class Fix:
     lines: Sequence[str]
-    """What changes and why, and what remains."""
+    """The changes with their reasons, and what remains."""
     outcome: str
-    """Whether something changed, in a sentence."""
+    """A sentence on whether something changed."""
 
 
 class Library(Protocol):

@@ -17,14 +17,14 @@ from chainviz.fixes.doctor import report_lines
 from chainviz.mcp.library import Fix, Search, Sessions
 
 MOST_READ = 256 * 2**20
-"""Bytes of transcripts that one search reads."""
+"""The most bytes of transcripts that one search reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class MachineLibrary:
     may_write: bool = False
     folder: Path = Path()
-    """Where copies are saved."""
+    """The folder in which copies are saved."""
 
     def sessions(self, search: Search) -> Sessions:
         listed = sessions(search.agent, search.project)

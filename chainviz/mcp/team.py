@@ -25,7 +25,7 @@ from chainviz.http_api.shapes import ChainQuery, FoundShape, OperationCall
 from chainviz.mcp.library import Fix, Search, Sessions
 
 MOST = 64 * 2**20
-"""Content bytes of a chain that a tool opens."""
+"""The most content bytes of a chain that a tool opens."""
 
 
 @dataclass

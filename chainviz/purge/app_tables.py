@@ -27,7 +27,7 @@ from chainviz.store.purge.values import Reach, Renamed, heads
 LABELS = ("sessions_index", "chains", "drafts", "jobs", "review", "recipes", "bulk")
 PIECE = 1 << 20
 OWN_NAMES = (AuditEntry, BulkRun, Job)
-"""Tables whose JSON objects have keys of the product, which a page asks for by name."""
+"""Tables whose JSON objects have fixed keys, which pages use by name."""
 
 
 def blank_rows(found: Reach, renamed: Sequence[Renamed], blanks: Blanks) -> list[Chain]:

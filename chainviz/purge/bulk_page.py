@@ -26,7 +26,7 @@ from chainviz.purge.prefilled import prefilled
 from chainviz.web.http import see_other
 
 AT_ONCE = 100
-"""Chains whose values are counted and purged together; the rest come next."""
+"""The number of chains whose values are counted and purged together."""
 NOT_THE_NUMBER = "This is not the number of chains. Nothing was purged."
 
 

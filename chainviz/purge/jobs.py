@@ -30,16 +30,16 @@ from chainviz.store.purge.delete import empty_log
 from chainviz.store.purge.values import family, others_with, purge_values, reach
 
 AT_ONCE = 16_000_000
-"""Bytes of a team's uploads up to which nobody waits for a worker …"""
+"""The most bytes of a team's uploads with which nobody has to wait for a worker …"""
 FILES_AT_ONCE = 64_000_000
-"""… as long as the files of the database, which are rewritten, are no larger than this."""
+"""… if the files of the database, which are rewritten, are no larger than this."""
 ATTEMPTS = 3
 WAITS, PAUSE = 30, 0.1
 UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 LOOK = "count-before-purge"
 PURGE = "purge"
 WRITING = 0.05
-"""Share of a purge from which on it cannot be stopped."""
+"""The share of a purge after which it cannot be stopped."""
 
 
 def start_look(chain: Chain, values: str, paths: str, *, by: User) -> Job:
@@ -204,13 +204,13 @@ def _carry_out(job: Job, chain: Chain, values: tuple[str, ...], also: Iterable[i
 TRIES = 5
 VACUUM_PAUSE = 1.0
 PATIENCE = "5s"
-"""How long a table of PostgreSQL is waited for: everybody else waits behind it."""
+"""The longest wait for a table of PostgreSQL, since everybody else waits behind it."""
 VACUUM_WAITS = 10
 OLDER = """SELECT pg_snapshot_xmin(pg_current_snapshot()) <= %(now)s::xid8 OR EXISTS (
  SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
  AND age(backend_xmin) > age(%(now)s::xid8::xid))"""
-"""Whether a transaction from before `now` still writes in any database of the server, or reads in this one: VACUUM keeps
-the rows that those could see, and even its own snapshot reaches back to the oldest writer anywhere."""
+"""True if a transaction from before `now` still writes in any database of the server, or reads in this one: VACUUM
+keeps the rows that those could see, and even its own snapshot reaches back to the oldest writer anywhere."""
 CLEAN, LOGGED, BUSY = "clean", "logged", "busy"
 LEFT = {
     CLEAN: "",
@@ -218,7 +218,7 @@ LEFT = {
     " it, replicas and backups made before. A superuser shortens it with CHECKPOINT; SELECT pg_switch_wal(); CHECKPOINT;",
     BUSY: "The database was busy, so freed space in its files may hold old bytes until the next purge or a VACUUM.",
 }
-"""What remains outside of the tables, as a sentence."""
+"""Sentences on what remains outside the tables."""
 log = logging.getLogger(__name__)
 
 

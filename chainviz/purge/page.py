@@ -31,7 +31,7 @@ MOST_NAMED = 20
 NOT_THE_TITLE = "This is not the title. Nothing was purged."
 NOT_SEARCHED = "Text inside pictures and in compressed or encrypted content cannot be searched."
 MISNAMED = "misnamed"
-"""In the address of a count: somebody wanted to purge with another title than the chain's."""
+"""In the address of a count: the person entered another title than the chain's."""
 NOTHING_TYPED = {"values": "", "paths": ""}
 """With both names: a template takes the word `values` of a dict without that key for its method."""
 

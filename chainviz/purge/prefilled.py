@@ -19,13 +19,13 @@ from chainviz.store.models import Snapshot, Version
 from chainviz.store.transfer import exports
 
 ARMOUR = "-----"
-"""Begins the first and the last line of a key: the same in all of them."""
+"""The beginning of the first and the last line of every key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prefilled:
     values: str
-    """One a line."""
+    """The values, one a line."""
     note: str
 
 

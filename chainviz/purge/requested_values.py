@@ -14,7 +14,7 @@ from chainviz.store.models import History
 
 SHORTEST = 4
 SHORTEST_TEXT = 8
-"""A shorter text of a chosen message stays: the same word occurs in too many other places."""
+"""A shorter text of a chosen message is kept, because the same word occurs in too many other places."""
 MOST_VALUES = 200
 
 

@@ -53,11 +53,11 @@ class WordList(OfTeam):
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="word_lists")
     name = models.CharField(max_length=core_lists.LONGEST_NAME)
     words = models.TextField(default="", blank=True)
-    """One a line."""
+    """Words, one a line."""
     patterns = models.TextField(default="", blank=True)
-    """One a line, in the syntax of RE2."""
+    """Patterns in the syntax of RE2, one a line."""
     purged_lines = models.PositiveIntegerField(null=True)
-    """Words and patterns that purges removed since somebody saved the list; null for none."""
+    """The number of words and patterns that purges removed since the list was last saved; null for none."""
 
     objects = WordListQuerySet.as_manager()  # type: ignore[misc]
 
@@ -89,9 +89,10 @@ class Recipe(OfTeam):
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="recipes")
     name = models.CharField(max_length=core.LONGEST_NAME)
     steps = AsciiJSONField(default=list)
-    """`[operation, options that differ from the defaults]` of each. The last one may be the purge, which is no operation."""
+    """For each step: `[operation, options that differ from the defaults]`. The last one may be the purge, which is not
+    an operation."""
     purged_steps = AsciiJSONField(null=True)
-    """Numbers, from 1, of the steps of which purges removed texts since somebody saved the recipe; null for none."""
+    """The numbers, from 1, of the steps from which purges removed texts since the recipe was last saved; null for none."""
 
     objects = RecipeQuerySet.as_manager()  # type: ignore[misc]
 

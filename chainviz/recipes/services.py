@@ -19,9 +19,9 @@ from chainviz.recipes.models import OfTeam, Recipe, Shelf, WordList
 from chainviz.store.checksums import renew_checksums
 
 MOST = 500
-"""Recipes, and word lists, of a team."""
+"""The most recipes, and the most word lists, of a team."""
 LONGEST_LIST = 200_000
-"""Characters."""
+"""The most characters of a list."""
 MOVED_ON = "Somebody saved it after you opened this form. Your text is still here; compare it, then save again."
 Row = TypeVar("Row", bound=OfTeam)
 

@@ -32,7 +32,7 @@ FIRST = {
     "observations": ("to", "roles"),
     "convert": ("to", "provider", "drop_reasoning"),
 }
-"""By operation; its other options are advanced. A redaction has fields of its own."""
+"""By operation: the options that are shown first; the others are advanced. A redaction has fields of its own."""
 NO_LISTS = "No word lists yet."
 SAVE_ONE = "Strategies that you save on the Compact page of a chain are offered here."
 GOALS = [
@@ -114,7 +114,7 @@ PLAIN = {
     "every": ("Every result", "Including those that no answer follows yet."),
     ByHand.name: ("By hand", "Only what you choose, in the list or in the bytes chart."),
 }
-"""By policy: label and hint. Other policies are advanced."""
+"""By policy: label and hint. The other policies are advanced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class PlainChoice:
     label: str
     hint: str
     count: str | None
-    """What it comes to; "" where it was not counted, None where it cannot be."""
+    """The expected result; "" if it was not counted, None if it cannot be."""
 
 
 class RuleForm(options_form(RedactOptions)):  # type: ignore[misc]

@@ -20,7 +20,7 @@ from chainviz.store.checksums import Checked
 from chainviz.store.fsck.findings import Finding, changed_rows, guarded
 
 SIGNED, CERTIFIED = "signed off", "exported outside"
-"""Acts of the audit rows that are written with a sign-off and with a certificate."""
+"""Acts of the audit rows that are written with a sign-off or a certificate."""
 
 
 def fsck_review() -> Iterator[Finding]:

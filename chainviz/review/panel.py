@@ -52,9 +52,9 @@ ACTIVITIES = 4
 class ThreadLine:
     number: int
     place: str
-    """Number of its node, such as 2.1; "" for the whole chain and for what is gone."""
+    """The number of its node, such as 2.1; "" for the whole chain and for removed nodes."""
     path: str
-    """Of its row; "" for the whole chain and for what is gone."""
+    """The path of its row; "" for the whole chain and for removed nodes."""
     url: str
     title: str
     who: str
@@ -80,15 +80,15 @@ class Panel:
     subject: Subject
     node: NodePart | None
     threads: list[ThreadLine]
-    """Open ones in the order of the chain, at most MOST_THREADS."""
+    """The open threads in the order of the chain, at most MOST_THREADS."""
     open_threads: int
     pending: int
-    """Comments of the person that were not sent."""
+    """The number of the person's comments that were not sent."""
     standing: Standing | None = None
-    """None in local mode, and so is the rest."""
+    """The state of the review. In local mode it is None, like the following members."""
     reviewers: tuple[ReviewerRow, ...] = ()
     viewed: tuple[int, ...] = ()
-    """Numbers of the sections that the person viewed."""
+    """The numbers of the sections that the person viewed."""
     sections: int = 0
     saved_it: bool = False
     activity: tuple[Activity, ...] = ()
@@ -234,9 +234,9 @@ def _fragment(request: HttpRequest, template: str, context: Mapping[str, object]
 
 
 STAYS = timedelta(seconds=60)
-"""How long a person counts as present after a page last asked."""
+"""How long a person counts as present after the last request of a page."""
 MOST = 6
-"""People who are shown."""
+"""The most people who are shown."""
 
 
 @requires("read", team_mode=True)

@@ -8,7 +8,7 @@ import sqlite3
 FULL = "The server's disk is full."
 _OF_FILES = {errno.ENOSPC, errno.EDQUOT}
 _OF_SQLITE = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
-"""The second: no room for the index that readers of SQLite share."""
+"""Errors of SQLite. The second means that there is no room for the index that its readers share."""
 _OF_POSTGRESQL = "53100"
 
 

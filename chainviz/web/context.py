@@ -12,7 +12,7 @@ PALETTES = {
     "drafts:explore_chain_palette": ("chain_id", "draft_id"),
     "chains:chain_palette": ("chain_id", "number"),
 }
-"""Palettes of one content, each with the names of what its address is made from."""
+"""The palettes of each kind of content, with the names in their address."""
 
 
 def site(request: HttpRequest) -> dict[str, object]:

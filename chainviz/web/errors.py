@@ -15,7 +15,7 @@ from chainviz.store.disk_full_errors import is_disk_full
 
 log = logging.getLogger(__name__)
 NOT_TYPED = {"csrfmiddlewaretoken", "seen", "act", "role", "shown", "declined"}
-"""Fields of forms that nobody types."""
+"""Fields of forms that nobody types into."""
 LARGEST_FORM = 2_000_000
 
 

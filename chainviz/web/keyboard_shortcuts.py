@@ -16,7 +16,7 @@ class Shortcut:
     needs: str = ""
     """A permission or a feature of the page without which the keys do nothing."""
     is_in_field: bool = False
-    """Whether the browser or a field answers it, not a single-key shortcut."""
+    """True if the browser or a field handles it, and not a single-key shortcut."""
 
 
 def _bound(keys: str, what: str, needs: str = "") -> Shortcut:
@@ -119,7 +119,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "review/threads.html": ("threads.js",),
     "review/thread.html": ("threads.js",),
 }
-"""The scripts with keys of each page that has some, in the order of its list; EVERYWHERE comes behind them."""
+"""The scripts with keys of each page, in the order of its list; those of EVERYWHERE follow."""
 
 WORDS = {"ArrowLeft": "←", "ArrowRight": "→", "Escape": "Esc", "Shift": "⇧", "Z": "⇧ Z"}
 

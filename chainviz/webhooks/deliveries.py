@@ -26,7 +26,7 @@ PAUSES = (
     timedelta(hours=5),
     timedelta(hours=10),
 )
-"""Between the attempts: what Standard Webhooks recommends, for almost a day."""
+"""The pauses between the attempts: as Standard Webhooks recommends, for almost a day."""
 KEPT_FOR = timedelta(days=30)
 GONE = 410
 

@@ -66,14 +66,14 @@ class Delivery(models.Model):
     message_id = models.CharField(max_length=40, unique=True)
     event = models.CharField(max_length=30)
     body = models.TextField()
-    """The JSON that is sent, equal in each attempt."""
+    """The JSON that is sent, the same in each attempt."""
     created_at = models.DateTimeField(db_index=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     outcome = models.CharField(max_length=300, default="", blank=True)
-    """The answer to the last attempt in a few words of chainviz; nothing that the server sent except its status."""
+    """The result of the last attempt in a few words of chainviz, which contain nothing from the server except its status."""
     tried_at = models.DateTimeField(null=True)
     next_at = models.DateTimeField(null=True)
-    """When it is sent next; null after the last attempt."""
+    """When the next attempt is due; null after the last one."""
     delivered_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:

@@ -20,9 +20,9 @@ from chainviz.webhooks.models import Delivery, Webhook, new_nonce
 from chainviz.webhooks.sending import check_address, resolve
 
 MOST = 20
-"""Webhooks of a team."""
+"""The most webhooks of a team."""
 SHOWN = 100
-"""Deliveries on the page of a webhook."""
+"""The number of deliveries on the page of a webhook."""
 
 
 class WebhookForm(forms.Form):

@@ -23,7 +23,7 @@ from django.conf import settings
 from chainviz.core.errors import Refused
 
 SECONDS = 10
-"""For one attempt as a whole, however slowly the server answers."""
+"""The seconds for one attempt as a whole, however slowly the server answers."""
 IPAddress = IPv4Address | IPv6Address
 TRANSLATED = ip_network("64:ff9b::/96")
 """IPv6 addresses that a gateway turns into the IPv4 address in their last four bytes."""

@@ -22,14 +22,14 @@ from chainviz.web.formatting import csv_lines as csv
 from chainviz.web.http import small_number
 
 FILE = ("sha256", "bytes")
-"""Facts of a download."""
+"""Keys of the facts about a download."""
 FIELDS = ("number", "at", "who", "act", "outcome", "chain", "details", "previous", "digest")
 
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
     q: str = ""
-    """Number of a chain, or how a digest of a row or of a file begins."""
+    """The number of a chain, or the first letters of the digest of a row or file."""
     act: str = ""
     who: str = ""
     outcome: str = ""
@@ -109,10 +109,10 @@ class Entry:
     row: AuditRow
     label: str
     name: str
-    """Of the person; empty where nobody was signed in."""
+    """The name of the person; empty if nobody was signed in."""
     email: str
     facts: str
-    """Without the digest and the size of a file."""
+    """The facts without the digest and the size of a file."""
 
     @property
     def initials(self) -> str:

@@ -12,20 +12,20 @@ from django.db import models
 class AuditRow(models.Model):
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="audit_rows")
     number = models.PositiveBigIntegerField()
-    """Counts from 1 in the team."""
+    """The number of the row; counts from 1 in the team."""
     at = models.DateTimeField()
     who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     who_name = models.CharField(max_length=320)
-    """The name as it was then."""
+    """The name of the person at that time."""
     act = models.CharField(max_length=60)
-    """Name of the address, or a word of words.py."""
+    """The name of the address, or a word of words.py."""
     outcome = models.CharField(max_length=10)
     chain_key = models.BigIntegerField(null=True, db_index=True)
-    """Of the chain; a number, so that the row outlives it."""
+    """The key of the chain; a plain number, so that the row outlives the chain."""
     details = models.TextField()
-    """A JSON object in ASCII."""
+    """The details as a JSON object in ASCII."""
     previous = models.CharField(max_length=64)
-    """Digest of the row before; empty for the first."""
+    """The digest of the previous row; empty for the first."""
     digest = models.CharField(max_length=64)
 
     class Meta:

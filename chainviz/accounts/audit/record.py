@@ -28,7 +28,7 @@ from chainviz.store.fsck.findings import Finding
 OUTCOMES = DONE, BEGUN, REFUSED, NOT_FOUND = "done", "begun", "refused", "not found"
 FORMER_NOTED_EVERY = timedelta(minutes=1)
 LARGEST_KEY = 2**63 - 1
-"""An address may name a greater number; no chain has it."""
+"""The largest key that is looked up; an address may contain a larger number, which no chain has."""
 SAFE = {"GET", "HEAD", "OPTIONS"}
 
 

@@ -16,7 +16,7 @@ from chainviz.core.counts import count_text
 
 MOST_OF_GROUP = 24
 MOST_DRAWN = 60
-"""Nodes with a block of their own."""
+"""The most nodes with a block of their own."""
 PART_WORDS = {CALL: "call", RESULT: "result"}
 
 
@@ -28,7 +28,7 @@ class Detail:
     row: int
     address: Address
     is_node: bool
-    """Of one node the blocks of its parts matter; they lead to the chain."""
+    """True for one node, whose blocks are its parts and lead to the chain."""
     explorer: str
 
     def blocks(self, groups: Sequence[Group]) -> Iterator[Block]:

@@ -20,13 +20,13 @@ from chainviz.store.outline.measures import Charts, unpack_charts
 from chainviz.store.outline.rows import cut_rows
 
 MOST_READ = 4_000
-"""Messages whose shapes are read while a page is made."""
+"""The most messages whose shapes are read for a page."""
 MOST_SUMMED = 16_000
-"""Messages whose shapes are read for sums alone, of the level or of all that lies outside it."""
+"""The most messages whose shapes are read only for totals of the level and of everything outside it."""
 MOST_PARTS = 20_000
-"""Of those messages together; more are not told apart."""
+"""The most parts of those messages; more are not listed one by one."""
 TEXTS = {"ai": "AI texts", "human": "Human messages", "system": "System messages", "tool": "Other tool texts"}
-"""What a role's messages hold beside calls and results."""
+"""Names for the content of a role's messages, other than calls and results."""
 CALL, RESULT = "call", "result"
 
 
@@ -34,7 +34,7 @@ CALL, RESULT = "call", "result"
 class PartSize:
     path: Path
     kind: str
-    """call, result, or a role for anything else."""
+    """`call`, `result`, or a role for anything else."""
     size: int
 
 
@@ -51,14 +51,14 @@ class Group:
 
     name: str
     role: str
-    """Of a tool: tool."""
+    """The role; `tool` for a tool."""
     is_tool: bool
     size: int = 0
     calls: int = 0
     results: int = 0
     result_size: int = 0
     nodes: list[NodeSize] = field(default_factory=list)
-    """Empty where only totals are known."""
+    """The nodes with their sizes; empty if only totals are known."""
 
     @property
     def count(self) -> str:

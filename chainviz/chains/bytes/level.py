@@ -14,7 +14,7 @@ from chainviz.store.content.pieces import cut
 from chainviz.store.outline.reader import OutlineReader
 
 MOST_NAME = 500
-"""Characters of a tool's name in an address."""
+"""The longest tool name in an address, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Level:
     """Neighbours: the whole chain, sections, pairs of one section, one node, or messages of one pair."""
 
     first: Path | None
-    """None for the whole chain."""
+    """The first node, or None for the whole chain."""
     last: Path | None
     rows: range
     start: int
-    """Bytes in front of it."""
+    """The number of bytes before it."""
     size: int
     messages: range
 
@@ -106,9 +106,9 @@ class Address:
     to: str = ""
     by: str = "bytes"
     tool: str | None = None
-    """Whose results are selected; None where a part, or nothing, is."""
+    """The tool whose results are selected, or None if a part or nothing is selected."""
     part: str = ""
-    """What kind of parts is selected."""
+    """The selected kind of parts."""
 
     @property
     def url(self) -> str:

@@ -28,7 +28,7 @@ from chainviz.web.http import wants_fragment
 
 
 REDACTED = {RESULT: "result", CALL: "arguments"}
-"""Names of parts as Redact has them; anything else is a text of its role."""
+"""The names of parts in Redact; anything else is a text of its role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Selection:
     words: str
     action: str
     redact_url: str
-    """"" where nothing can be redacted."""
+    """The address of Redact; "" if nothing can be redacted."""
     clear_url: str
 
 
@@ -105,7 +105,7 @@ MOST_BARS = 12
 class Crumb:
     text: str
     url: str
-    """"" where it is the level shown."""
+    """The address of the level; "" if it is the level that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Bar:
     role: str
     amount: str
     width: float
-    """In hundredths of the longest."""
+    """The width in hundredths of the longest."""
     note: str
     url: str
     is_picked: bool
@@ -132,7 +132,7 @@ class BytesPage:
     tools_left: int
     parts: tuple[Bar, ...]
     is_read: bool
-    """False where the level is so large that only its sections or pairs are known."""
+    """False if the level is so large that only its sections or pairs are known."""
     selection: Selection | None
     redact_url: str
 

@@ -18,19 +18,20 @@ from chainviz.store.content.pieces import cut
 from chainviz.web.formatting.numbers import share_text
 
 NARROWEST = 8.0
-"""Of the drawing's units: a narrower block is joined with others."""
+"""The narrowest block, in units of the drawing; narrower ones are joined with others."""
 MOST_JOINED = 64.0
-"""Units up to which neighbours are joined, which leaves room for the name of several, such as §101–109."""
+"""Neighbours are joined up to this width, which leaves room for the name of several, such as §101–109."""
 NAMED = 26.0
-"""Units that the name of a section takes, such as §12."""
+"""The width that the name of a section needs, such as §12."""
 LABELLED = 80.0
-"""Units that the name of several pairs takes, such as 45000–50000: they are joined until they have them."""
+"""The width that the name of several pairs needs, such as 45000–50000. Pairs are joined until they have it."""
 STRETCHES = 64
-"""Of the messages of a pair, before small ones are joined."""
+"""The number of groups of a pair's messages, before small ones are joined."""
 MOST_SEEN = 24
-"""Rows of a level that the chart can show apart; of more, a strip leads to those that are too narrow."""
+"""The most rows of a level that the chart shows separately. If there are more, a strip leads to those that are too
+narrow."""
 MOST_SECTIONS = 1_024
-"""Of more sections only the sums of their blocks in the outline are read."""
+"""If there are more sections, only the totals of their outline blocks are read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from chainviz.core.chain.paths import Path
 
 MOST_ELEMENTS = 950
-"""Of the changes on one page; with the page around them it stays below 1,400."""
+"""The most elements of the changes on one page; with the rest of the page there are fewer than 1,400."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,22 +19,22 @@ class DiffQuery:
     """The query of a page of changes."""
 
     start: int = 1
-    """First change of the window."""
+    """The first change of the window."""
     until: int = 0
-    """Or its last one; 0 where it is not asked."""
+    """The last change of the window instead; 0 if it is not given."""
     layout: str = "split"
     fold: int | None = None
     """An unchanged run to unfold, by the place of its first message in the version after."""
     row: int = 0
-    """First row of it, or of a text shown alone."""
+    """The first row of the run, or of a text shown alone."""
     change: int = 0
     """A change to show alone; 0 for none."""
     text: int = 0
     lines: int = 0
-    """So many unchanged lines of it to unfold in their place; 0 where that is not asked."""
+    """The number of unchanged lines to unfold in place of their fold; 0 for none."""
     room: int = MOST_ELEMENTS
     scope: str = ""
-    """Tells the ids of this comparison from another one's on the same page."""
+    """Distinguishes the ids of this comparison from those of another one on the same page."""
 
 
 def read_diff_query(request: HttpRequest) -> DiffQuery:
@@ -74,7 +74,7 @@ class SideLink:
     label: str
     href: str
     chip: str = ""
-    """HTML of what is noted about the node already, such as its threads."""
+    """HTML of the notes on the node, such as its threads."""
 
 
 class Links(Protocol):

@@ -30,7 +30,7 @@ from chainviz.store.quick_only import must_be_quick
 
 
 LAYOUT = 3
-"""Of the packed result of a job; another number is not read."""
+"""The version of a job's packed result; results with another number are not read."""
 Groups = tuple[GroupTable, Measure, Measure, tuple[str, ...], Mapping[int, int], bool]
 """Groups, both whole chains, notes, moved results, whether ids matter: what makes a ChainDiff."""
 
@@ -51,13 +51,13 @@ def unpack_groups(packed: list[Any]) -> Groups:
 
 
 SCATTERED = 100
-"""From so many common stretches on, messages are read ahead …"""
+"""From this many common ranges on, messages are read ahead …"""
 AHEAD = 500
-"""… so many at a time."""
+"""… this many at a time."""
 WINDOWS_KEPT = 4
 MOST_STRETCHES = 500
 MOST_COMPARED = 4_000
-"""Messages outside of equal stretches; more of either are compared by a job."""
+"""The most messages outside equal ranges; with more on either side, a job compares them."""
 
 
 class ReadAhead(StoredChain):
@@ -155,7 +155,7 @@ def compare_by_job(context: JobContext, *, before: int, after: int, digests: str
 
 
 MOST_EQUAL_STRETCHES = 600
-"""More common stretches than this are taken in order, without looking for the best choice among them."""
+"""With more common ranges than this, they are taken in order, without searching for the best choice among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +296,7 @@ WORDS = {
     "summarised": ("summarised", "summary", "summarized"),
     "expanded": ("changed", "expand", "expanded"),
 }
-"""By kind: state (colour), icon, word."""
+"""For each kind: state (colour), icon, word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +308,7 @@ class Compared:
     new_rows: Rows
     links: Links
     words: Mapping[str, str] = field(default_factory=dict)
-    """What a kind of change is called here, where that is not its usual word."""
+    """Other words for kinds of changes on this page."""
 
     def word(self, kind: str) -> str:
         return self.words.get(kind, WORDS[kind][2])

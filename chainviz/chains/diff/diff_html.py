@@ -40,9 +40,9 @@ class Label:
     before: str | None
     after: str | None
     text: int = 0
-    """Number of the text among those of its change."""
+    """The number of the text within its change."""
     restore: str = ""
-    """What the page's form sends to bring back the text before; empty where that cannot be."""
+    """What the page's form sends to restore the earlier text; empty if that is not possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Listed:
     nodes: tuple[tuple[str, str, str, str], ...]
     """(number, role, text, size)"""
     beside: tuple[Row, ...] = ()
-    """What the other side has: the summary."""
+    """The rows of the other side: the summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class More:
     text: str
     href: str
     is_fold: bool = False
-    """They are unchanged, and there is more after them."""
+    """True if the rows are unchanged and more follow them."""
     unfold_href: str = ""
-    """What takes the place of a fold."""
+    """The address of the rows that replace a fold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Hunk:
     """One change of a file."""
 
     number: int
-    """From 1, counted over all changes."""
+    """The number of the change, from 1."""
     rows: tuple[Lines | More, ...]
 
 
@@ -104,26 +104,26 @@ class Group:
     """One change: what happened to a node, or to a run of nodes."""
 
     place: int
-    """From 1, counted over all changes."""
+    """The number of the change, from 1."""
     number: str
-    """Place of the node as pages show it: 2.3, or 2.3 → 2.4."""
+    """The place of the node as pages show it: 2.3, or 2.3 → 2.4."""
     href: str
     role: str
     title: str
     is_code: bool
-    """The title is a tool's name."""
+    """True if the title is the name of a tool."""
     state: str
     icon: str
     word: str
-    """What happened, in one or two words."""
+    """The kind of change in one or two words."""
     sizes: str
     rows: tuple[Row, ...]
     edit_href: str = ""
     comments: tuple[SideLink, ...] = ()
     restore: str = ""
-    """What the page's form sends to bring back the nodes as they were; empty where that cannot be."""
+    """What the page's form sends to restore the nodes; empty if that is not possible."""
     scope: str = ""
-    """Whose change it is, where one page shows two comparisons."""
+    """Identifies the comparison, if a page shows two."""
 
     @property
     def dom_id(self) -> str:
@@ -142,7 +142,7 @@ class Fold:
     """(number, role, text, size, address)"""
     more: More | None = None
     icon: str = "expand"
-    """Any other one: the line leads elsewhere, nothing unfolds."""
+    """Another icon; the line then leads elsewhere and unfolds nothing."""
 
 
 ROLE_ICONS = {"system": "system", "human": "human", "ai": "ai", "tool": "tool", "summary": "summary"}

@@ -31,7 +31,7 @@ from chainviz.web.http import small_number, wants_fragment
 
 
 MOST_COMPARED = 4 << 20
-"""Bytes of the messages of both; files of more are compared by a job."""
+"""The most bytes of the messages of both files; a job compares larger ones."""
 
 
 def document_of(snapshot: Snapshot) -> Document:
@@ -74,7 +74,7 @@ def _unpacked(packed: list[Any]) -> DocumentDiff:
 
 
 AT_ONCE = 300
-"""Lines of either side that are read together."""
+"""The number of lines of either side that are read together."""
 
 
 class FileRows:
@@ -131,7 +131,7 @@ def after(rows: list[DiffRow], start: Place) -> Place:
 FILE = "file"
 """The value of `view` in an address."""
 OF_A_CHANGE = 300
-"""Elements of one change among others; all its lines are a link away."""
+"""The most elements of one change among others; a link leads to all its lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Window:
     place: Place | None
     layout: str
     lines: int = 0
-    """So many unchanged lines to unfold in their place, from `place` on; 0 where a page is asked for."""
+    """The number of unchanged lines to unfold in their place, from `place` on; 0 for a page."""
 
     @classmethod
     def of(cls, request: HttpRequest) -> Window | None:

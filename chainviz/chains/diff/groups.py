@@ -26,9 +26,9 @@ from chainviz.web.formatting.numbers import byte_text
 from chainviz.web.http import wants_fragment
 
 OF_A_GROUP = 620
-"""Elements that all texts of one change may take on a page of many changes."""
+"""The most elements of all texts of one change on a page of many changes."""
 ALONE = 880
-"""And those of a text on a page of its own."""
+"""The most elements of a text on a page of its own."""
 MOST_LISTED = 12
 MOST_MESSAGES = 40
 LINES_UNFOLDED = 100

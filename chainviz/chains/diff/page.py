@@ -49,9 +49,9 @@ class DiffView:
     other_layout_href: str = ""
     other_layout_text: str = ""
     file_href: str = ""
-    """Where the whole files are compared; empty where they are not."""
+    """The address of the comparison of the files; empty if they are not compared."""
     nodes_href: str = ""
-    """The comparison of the nodes, where this is that of the files."""
+    """The address of the comparison of the nodes, if this is that of the files."""
     empty_title: str = "No difference"
     empty_text: str = "Both sides have the same messages with the same content, byte for byte."
 

@@ -18,7 +18,7 @@ from chainviz.core.diff.messages import MessageDiff, PartDiff
 from chainviz.web.formatting.numbers import byte_text
 
 OF_A_TEXT = 260
-"""Elements that the lines of one text may take on a page of many changes."""
+"""The most elements of the lines of one text on a page of many changes."""
 PART_ICONS = {
     "text": "comment", "thinking": "reasoning", "image": "image", "binary": "file",
     "tool_call": "tool", "tool_result": "tool", "opaque": "info",

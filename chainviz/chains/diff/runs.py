@@ -127,7 +127,7 @@ def facts_of(subject: Subject) -> RunFacts:
 
 MOST_TOOLS = 12
 BESIDE = 350
-"""Elements of the strip, which a page has for its changes otherwise."""
+"""The elements of the strip; on other pages changes use them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +151,10 @@ class Side:
     letter: str
     subject: Subject
     note: str
-    """What tells it from another chain of the same title; empty where titles differ."""
+    """Distinguishes chains with the same title; empty if the titles differ."""
     facts: RunFacts
     answer_href: str
-    """The last answer; empty where there is none."""
+    """The address of the last answer; empty if there is none."""
 
 
 def _at(subject: Subject, path: Path) -> str:
@@ -257,9 +257,10 @@ class RunRow:
     facts: tuple[str, ...]
     """In the order of the columns."""
     compare_url: str
-    """The comparison with the first; empty for the first itself."""
+    """The address of the comparison with the first chain; empty for the first itself."""
     first: str
-    """Where it first differs from the first, such as `1.3`; empty if the chains are equal or too long to compare here."""
+    """Where the chain first differs from the first one, such as `1.3`; empty if the chains are equal or too long to
+    compare here."""
     is_equal: bool
 
 

@@ -18,14 +18,14 @@ from chainviz.core.diff.group_table import Cell, cells_of
 from chainviz.store.content.chain import StoredChain
 
 LANE, BETWEEN = 22, 30
-"""Heights in pixels."""
+"""In pixels: the height of a lane, and the space between two."""
 LEAST = 0.25
-"""Percent of the width that a cell has at least, so that it can be seen and clicked."""
+"""The smallest width of a cell, in percent, so that it can be seen and clicked."""
 MOST_SECTIONS = 100
 LABELLED = 6
-"""Percent of the width that a section has at least to be named."""
+"""The smallest width of a section with a name, in percent."""
 ONE_SIDED = {"removed": "only in A", "added": "only in B"}
-"""Nobody added or removed what only one of two runs holds."""
+"""Words for nodes that only one of two runs has: nobody added or removed them."""
 KINDS = {"same": "equal", "changed": "changed", "moved": "moved", **ONE_SIDED}
 
 
@@ -33,7 +33,7 @@ KINDS = {"same": "equal", "changed": "changed", "moved": "moved", **ONE_SIDED}
 class Strip:
     svg: SafeString
     legend: tuple[tuple[str, str, int], ...]
-    """(kind, its word, how many messages), of the kinds that occur."""
+    """For each kind that occurs: the kind, its word, and the number of messages."""
 
 
 def strip_of(diff: ChainDiff, one: StoredChain, other: StoredChain, layout: str) -> Strip | None:

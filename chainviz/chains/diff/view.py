@@ -38,12 +38,12 @@ class VersionLinks:
     before_number: int
     after_number: int
     restores: bool = False
-    """The page has the form that brings back texts of the version before."""
+    """True if the page has the form that restores texts of the version before."""
     edits: bool = True
-    """The role of the person allows edits."""
+    """True if the person's role allows edits."""
     comments_allowed: bool = False
     notes: tuple[RowNotes, RowNotes] = (NO_NOTES, NO_NOTES)
-    """Of the version before and the one after."""
+    """The notes of the version before and of the one after."""
 
     @property
     def page(self) -> str:

@@ -17,7 +17,7 @@ from chainviz.web.http import small_number
 
 FIRST, LAST = "first", "last"
 PREFIXES = ("messages.", "messages[", "message ", "contents[", "input[", "#")
-"""What stands before a number in the messages of APIs and in ours."""
+"""Words before the number of a message, as APIs and chainviz write them."""
 WAYS = "the number of a message, a path such as s2.p4, or the id of a call"
 READ_TOGETHER = 2_000
 MOST_CALLS = 16
@@ -27,7 +27,7 @@ MOST_CALLS = 16
 class Spot:
     path: Path
     words: str
-    """What stands there, such as `message 13`."""
+    """The words there, such as `message 13`."""
 
 
 class NoSuchPlace(PathError):

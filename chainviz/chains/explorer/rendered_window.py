@@ -43,23 +43,23 @@ from chainviz.web.http import small_number
 
 ROWS, MOST_ROWS = 36, 80
 LISTED = 28
-"""Rows of the outline on a whole page."""
+"""The number of rows of the outline on a whole page."""
 ABOVE = 6
-"""Rows shown above a row somebody asks for."""
+"""The number of rows above a requested row."""
 MOST_ELEMENTS = 280
 MOST_HTML = 400_000
-"""A window ends early when it fills this much."""
+"""A window ends when its HTML has this many bytes."""
 FIRST_HTML = 12_000
-"""The same of the window on a whole page, which is more than a screen; further rows come when somebody scrolls to them."""
+"""The same for the window on a whole page. It is more than a screen; further rows are loaded when the person scrolls."""
 ROW_HTML = 500
-"""Bytes of a closed row, about."""
+"""The approximate size of a closed row in bytes."""
 READ_NEXT = 12
-"""Messages of a large pair that are read together."""
+"""The number of messages of a large pair that are read together."""
 SMALL = 50_000
-"""Bytes of a node that is read before it is known whether the window has room for it."""
+"""The size in bytes up to which a node is read before it is known whether the window has room for it."""
 MOST_CHIPS = 3
 READ_TOGETHER = 3_000_000
-"""Bytes of neighbouring open nodes that are read at once."""
+"""The most bytes of neighbouring open nodes that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ class WindowPage:
     outline_html: SafeString
     before: int
     after: int
-    """Rows that lie above and below: an estimate for the scroll bar."""
+    """The estimated number of rows above and below, for the scroll bar."""
     messages: int
-    """Messages of the chain."""
+    """The number of messages of the chain."""
     up_url: str = ""
     down_url: str = ""
 

@@ -13,14 +13,14 @@ from chainviz.store.transfer import exports
 @dataclass(frozen=True, slots=True)
 class Form:
     scope: str
-    """How an address asks for it."""
+    """The name of the scope in an address."""
     icon: str
     label: str
     hint: str
     suffix: str
     write: Callable[[DocumentContent], Iterator[bytes]]
     is_copied: bool = False
-    """Whether people paste it somewhere."""
+    """True if people usually copy and paste it."""
 
 
 def _html(content: DocumentContent) -> Iterator[bytes]:

@@ -35,7 +35,8 @@ from chainviz.store.transfer import exports
 from chainviz.store.transfer.document_context import DocumentPlace, place_of
 
 LOOKED_AT = 8_000_000
-"""Bytes of content that are written on trial, to say what a format would lose; the rest is judged by the download."""
+"""The most bytes of content that are written on trial to find the losses of a format; for the rest, the download finds
+them."""
 MOST_COPIED = 10_000_000
 TRIAL = DerivedKind("export-trial", 2)
 
@@ -53,7 +54,7 @@ def matching_formats(text: str) -> tuple[Format, ...]:
 class LossView:
     text: str
     path: str = ""
-    """Of the first message that loses it; "" where it is not lost from messages."""
+    """The path of the first message that loses it; "" if no message does."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ class Trial:
     losses: tuple[LossView, ...]
     left_out: str = ""
     verdicts: tuple[tuple[str, VerdictView], ...] = ()
-    """What the APIs say whose format it is, by their labels, read from the written bytes; () where only a beginning was written."""
+    """The verdicts of the APIs that use the format, by label, read from the written bytes; () if only a beginning was
+    written."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,9 @@ class Rest:
     """The rest of the file beside the chain."""
 
     is_clean: bool = False
-    """Something was taken out, also there."""
+    """True if something was removed from the other text of the file too."""
     holding: tuple[Chain, ...] = ()
-    """Chains that hold some of it in messages of their own, which stay."""
+    """Chains with some of the values in their own messages, which are not changed."""
     left_out: str = ""
     refused: str = ""
 
@@ -85,7 +87,7 @@ class Together:
 
     document: bytes
     left_out: tuple[Chain, ...]
-    """Chains whose changes touch the same place as others."""
+    """Chains that are left out because their changes affect the same place as others."""
 
 
 def _holds(snapshot: Snapshot, rewrite: Rewrite) -> bool:

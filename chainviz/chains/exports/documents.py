@@ -44,7 +44,7 @@ class DocumentContent:
 
     title: str
     source: str
-    """Version and format, in words."""
+    """The version and the format, as text."""
     chain: StoredChain
 
     def walk(self) -> Iterator[tuple[Path, Message]]:
@@ -65,7 +65,7 @@ def role_of(message: Message) -> str:
 
 
 OPEN_UP_TO = 4_000
-"""Characters of a result that are shown unfolded."""
+"""The longest result in characters that is shown unfolded."""
 STYLE = """
 :root { color-scheme: light dark; --line: light-dark(#ddd, #383b44); --soft: light-dark(#f6f7f9, #1d1f25); --muted: light-dark(#5b6070, #a5aaba); }
 body { max-width: 60rem; margin: 0 auto; padding: 1rem; font: 15px/1.55 system-ui, sans-serif; background: light-dark(#fff, #15161a); color: light-dark(#1b1d24, #e8e9ee); overflow-wrap: anywhere; }
@@ -168,7 +168,7 @@ _TICKS = re.compile("`+|~+")
 _ACTIVE = re.compile(r"<|!\[|\]\s*:|\]\(\s*(?!https?://)|javascript:|data:", re.IGNORECASE)
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
 FOLD_FROM = 1_500
-"""Characters of a call or result that is folded."""
+"""The length in characters from which a call or result is folded."""
 
 
 def markdown_text(told: DocumentContent) -> Iterator[str]:

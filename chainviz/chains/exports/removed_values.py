@@ -33,11 +33,11 @@ class Removed:
     """Texts and values that the steps before a content removed, including those that were restored since."""
 
     texts: Mapping[str, None]
-    """Redacted, in order."""
+    """The redacted texts, in order."""
     values: Mapping[str, str]
-    """Masked, with their placeholders."""
+    """The masked values, with their placeholders."""
     purged: int = 0
-    """Texts and values that a purge blanked since: nothing knows them any more."""
+    """The number of texts and values that a purge removed since; they are not known any more."""
 
 
 def removed_from(snapshot: Snapshot) -> Removed:

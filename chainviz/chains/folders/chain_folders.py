@@ -15,16 +15,16 @@ from chainviz.chains.models import ChainQuerySet, LocalFile
 from chainviz.core.documents.event_logs import conversation_of
 
 MOST_PROJECTS = 12
-"""Named below a folder at the side."""
+"""The most projects that are listed below a folder in the sidebar."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainFolders:
     listed: Sequence[Watched] = ()
     paths: dict[int, str] = field(default_factory=dict)
-    """Of the file that a chain came from, by the chain's key."""
+    """The path of the file that a chain came from, by the chain's key."""
     projects: dict[int, str] = field(default_factory=dict)
-    """The folder that a chain stands under: of what a listed folder holds, the first one on the way to the file."""
+    """By chain: the folder below the listed one that contains its file."""
 
     def counted(self) -> list[tuple[Watched, int, list[tuple[str, str, int]]]]:
         """The folders that the person sees, each with its number of chains, and its projects with theirs: the whole name,

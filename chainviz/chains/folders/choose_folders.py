@@ -35,9 +35,9 @@ KNOWN = (
     "~/.kiro/sessions/cli",
     "~/.gemini/antigravity/brain",
 )
-"""Where agents keep their sessions."""
+"""The folders in which agents store their sessions."""
 FEW = 20
-"""Files on the command line that are imported at once. Of more, their folders are listed."""
+"""The most files on the command line that are imported at once. Of more, their folders are listed."""
 _GLOB = re.compile(r"[*?\[]")
 
 

@@ -40,9 +40,9 @@ from chainviz.web.http import typed_words
 
 
 HEAD = 1 << 16
-"""Bytes that are read of a file."""
+"""The number of bytes that are read of a file."""
 LOOKED_AT = 40
-"""Messages among which the first request is looked for."""
+"""The number of messages in which the first request is searched."""
 WORDS = 120
 HELD = 20_000
 
@@ -50,7 +50,7 @@ HELD = 20_000
 @dataclass(frozen=True, slots=True)
 class Glance:
     format: str = ""
-    """Its label; "" where the beginning tells none."""
+    """The label of the format; "" if the beginning does not show it."""
     begins: str = ""
     """The first request."""
 
@@ -110,9 +110,9 @@ def _begins(source: Source, offer: Offer) -> str:
 
 ROWS = 100
 GLANCES = 0.3
-"""Seconds that one request looks into files that nobody looked into before."""
+"""The seconds that one request spends on reading files for the first time."""
 MOST_FOLDERS = 60
-"""That can be chosen from."""
+"""The most folders to choose from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Row:
     file: FoundFile
     chains: Sequence[Chain]
     seen: Glance | None
-    """None where nobody looked into it yet."""
+    """The facts about the file, or None if it was not read yet."""
 
     @property
     def key(self) -> str:
@@ -206,9 +206,9 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Group:
     folder: str
-    """Below the listed one; "" for its own files."""
+    """The path below the listed folder; "" for its own files."""
     count: int
-    """Files in it, on all pages."""
+    """The number of files in it, on all pages."""
     rows: list[Row]
 
 
@@ -220,7 +220,7 @@ class Listing:
     page: Page[FoundFile]
     groups: list[Group]
     folders: list[tuple[str, int]] = field(default_factory=list)
-    """Those below with files of their own, the ones changed last first, with their numbers of files."""
+    """The folders below that have files, most recently changed first, with their numbers of files."""
     folders_left: int = 0
 
     @property

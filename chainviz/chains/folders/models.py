@@ -13,9 +13,9 @@ class Folder(models.Model):
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="folders")
     path = models.TextField()
-    """Absolute."""
+    """The absolute path."""
     pattern = models.TextField(default="", blank=True)
-    """Which of its files are listed, such as `**/*.jsonl`; "": all that may be transcripts."""
+    """The files to list, such as `**/*.jsonl`; "" for all that may be transcripts."""
     added_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -37,19 +37,19 @@ from chainviz.web.http import see_other, small_number, wants_fragment
 
 JOB = "read-local-file"
 PAUSE = timedelta(seconds=4)
-"""Between two readings of a file that grows …"""
+"""The pause between two readings of a growing file …"""
 REST = 20
-"""… or so many times as long as the last one took."""
+"""… or this many times the duration of the last one."""
 AT_ONCE = 1.0
-"""Seconds that one request reads files that have grown."""
+"""The seconds that one request spends on reading files that have grown."""
 
 @dataclass(frozen=True, slots=True)
 class Opened:
     chains: tuple[Chain, ...] = ()
     arrival: Arrival | None = None
-    """A large file that is imported by a job."""
+    """The import of a large file, by a job."""
     is_reading: bool = False
-    """A large file of which a job reads what is new."""
+    """True if a job reads the new content of a large file."""
     fresh: int = 0
 
 

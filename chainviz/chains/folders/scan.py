@@ -19,9 +19,9 @@ from chainviz.core.sources.folder_files import LEADS_OUT, FoundFile, SessionFold
 
 MOST_FILES = 20_000
 SECONDS = 2.0
-"""For which a scan counts as fresh …"""
+"""The seconds for which a scan counts as fresh …"""
 REST = 20
-"""… or so many times as long as it took."""
+"""… or this many times its duration."""
 HELD = 32
 RUNNING = 60.0
 """Seconds since a file's last change during which its session counts as running."""
@@ -30,11 +30,11 @@ RUNNING = 60.0
 @dataclass(frozen=True, slots=True)
 class Scan:
     files: tuple[FoundFile, ...]
-    """The ones changed last first."""
+    """The files, most recently changed first."""
     is_cut: bool
-    """There are more than MOST_FILES."""
+    """True if there are more than MOST_FILES."""
     sentence: str
-    """Why there are none."""
+    """The reason why there are none."""
     began: float
     took: float
 

@@ -22,7 +22,7 @@ from chainviz.store.outline.rows import Row
 from chainviz.store.transfer.document_context import context_of
 
 MOST_MESSAGES, MOST_BYTES = 1_000, 10_000_000
-"""Of a pair whose results are written while a page is made."""
+"""The most messages and bytes of a pair whose results are written while the person waits."""
 MOST_ROWS = 100
 TEASER = 160
 WRAPPERS = {"auto": "Automatic", "none": "None", "section": "Always"}

@@ -67,7 +67,7 @@ class Contents:
 
 
 LINES, CHARACTERS = 12, 1_200
-"""What a card shows of a call or a result; the rest on demand."""
+"""The most lines and characters of a call or a result on a card; the rest is loaded on request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,20 +18,20 @@ STATES = {"": "All results", "error": "Errors", "no-call": "Without a call", "me
 ORDERS = {"call": "In order", "tool": "By tool", "size": "By size"}
 MOST_NAMES = 50
 LONGEST = 1_000
-"""Characters of a name or of words to find."""
+"""The most characters of a name or of words to find."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
     state: str = ""
     formats: frozenset[str] = frozenset()
-    """Conventions; none is every one."""
+    """The selected conventions; if empty, all."""
     tools: frozenset[str] = frozenset()
-    """Names; none is every one."""
+    """The selected tools; if empty, all."""
     words: str = ""
     order: str = "call"
     names: tuple[str, ...] = ()
-    """More tools whose results are recognised."""
+    """Additional tools whose results are recognised."""
     start: int = 0
     """Place of the first result among those that are wanted."""
     around: str = ""
@@ -107,7 +107,7 @@ def _conditions(index: ObservationIndex, wanted: Filter) -> list[Callable[[int],
 FORMAT_LABELS = {**LABELS, NATIVE: "Tool messages"}
 FORMAT_STATES = {"brackets": "format-1", "markdown": "format-2", "xml": "format-3"}
 TOOLS = 30
-"""Tools to tick at once, those with most results first."""
+"""The most tools to tick; those with the most results come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Totals:
     results: int
     messages: int
     size: int
-    """Bytes with headers."""
+    """Size in bytes, including headers."""
     headers: int
     """Bytes of the headers."""
     by_id: int

@@ -26,11 +26,11 @@ class Group:
     title: str
     cards: tuple[Card, ...]
     errors: int
-    """Of its cards."""
+    """The number of errors on its cards."""
     size: int
-    """Of the whole message or pair with its headers; in other orders of the cards."""
+    """The size of the whole message or pair with its headers; in other orders, that of the cards."""
     of: str = ""
-    """In words: where the results are."""
+    """Describes where the results are."""
     role: str = ""
     place: str = ""
     url: str = ""
@@ -145,7 +145,7 @@ MOST_SEARCHED = 20
 class FoundResults:
     numbers: tuple[int, ...]
     next: int | None
-    """The first result that was not searched; None where all were."""
+    """The first result that was not searched, or None if all were."""
 
 
 def find_results(

@@ -27,9 +27,9 @@ from chainviz.store.models import Snapshot
 
 READING = "read-observations"
 EDITION = 1
-"""Raise it when recognition or the form of the index changes: older readings are not used any more."""
+"""Increase this if the recognition or the form of the index changes, so that older indexes are not used any more."""
 MESSAGES_AT_ONCE, BYTES_AT_ONCE = 1_000, 2_000_000
-"""What is read while a page is made takes about 0.2 seconds of CPU."""
+"""The most messages and bytes that are read while the person waits, which takes about 0.2 seconds of CPU time."""
 
 
 def is_long(chain: StoredChain) -> bool:

@@ -16,7 +16,7 @@ from chainviz.core.pictures import Picture, pictures_in
 from chainviz.web.formatting.numbers import byte_text
 
 BESIDE, ON_PAGE = 8, 60
-"""Rows in the list beside the results, and on a page of their own."""
+"""The number of rows in the list beside the results, and on a separate page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class MediumView:
     facts: str
     url: str
     thumbnail: str
-    """Address of the picture; "" for what is not shown."""
+    """The address of the image; "" if it is not shown."""
     is_remote: bool
 
 

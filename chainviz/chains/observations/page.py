@@ -34,7 +34,7 @@ class SuspectView:
     place: str
     url: str
     names: tuple[tuple[str, str], ...]
-    """A name, and the address at which it counts as a tool."""
+    """Each name, and the address that makes it count as a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Results:
 
     window: ResultWindow
     total: int | None
-    """Results that are wanted; None where words are looked for and not all results were searched."""
+    """The number of wanted results, or None if words are searched and not all results are searched yet."""
     start: int
     next_url: str
     previous_url: str
     orders: tuple[tuple[str, str, bool], ...]
-    """Address, words, whether it is the one shown."""
+    """For each order: its address, its words, and whether it is the current one."""
     is_narrow: bool
     searched_all: bool = True
 

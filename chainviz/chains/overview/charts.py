@@ -9,22 +9,22 @@ from datetime import date, timedelta
 from functools import cached_property
 
 MOST_SERIES = 5
-"""Series with a colour of their own; the others are one."""
+"""The most series with their own colours; the others are combined."""
 OTHERS = "others"
 MOST_BARS = 92
-"""Bars of days; longer times have a bar a week, or a month."""
+"""The most bars of days; a longer period has a bar a week or a month."""
 WIDTH, BAR, HEIGHT = 10, 7, 100
 STEPS = (1, 2, 4, 6, 8, 10)
-"""Of a scale, which has four lines."""
+"""The steps of a scale, which has four lines."""
 
 Values = Mapping[tuple[date, str], int]
-"""By day and series."""
+"""Values by day and series."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
     series: int
-    """From 1, as the stylesheet names colours."""
+    """The number of the series from 1, as in the stylesheet."""
     value: int
     top: float
     height: float
@@ -37,7 +37,7 @@ class Bar:
     left: int
     total: int
     values: tuple[int, ...]
-    """One for each series."""
+    """The value of each series."""
     pieces: tuple[Piece, ...]
 
     @property
@@ -57,9 +57,9 @@ class Chart:
     series: tuple[Series, ...]
     bars: tuple[Bar, ...]
     scale: int
-    """What the whole height stands for."""
+    """The value of the full height."""
     unit: str = "day"
-    """What a bar stands for: a day, a week or a month."""
+    """The period of a bar: a day, a week or a month."""
 
     @cached_property
     def total(self) -> int:

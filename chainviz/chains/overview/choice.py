@@ -13,7 +13,7 @@ from django.urls import reverse
 from chainviz.chains.library.filter import DEFAULT_ORDER, Filter, day_of, read_filter
 
 SPANS = {"7d": 7, "30d": 30, "90d": 90}
-"""Days that buttons offer, up to today."""
+"""The numbers of days that buttons offer, up to today."""
 USUAL = "30d"
 ALL = "all"
 FIELDS = ("agent", "folder", "model", "from", "to")
@@ -27,7 +27,7 @@ class Choice:
     filter: Filter
     """Which sessions are counted, with the days."""
     since: str = USUAL
-    """A name of SPANS, or ALL; "" for the days of the filter."""
+    """A name of SPANS, or ALL; "" if the filter contains the days."""
     by: str = "model"
 
     @property

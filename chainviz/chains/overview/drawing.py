@@ -16,9 +16,9 @@ class ChartBar:
     bar: Bar
     url: str
     value: str
-    """Its sum."""
+    """The total."""
     words: str
-    """What it is made of, for readers."""
+    """Its composition, for screen readers."""
     cells: tuple[str, ...]
     """The value of each series, for the table."""
 
@@ -30,7 +30,7 @@ class ChartView:
     chart: Chart
     bars: tuple[ChartBar, ...]
     series: tuple[tuple[Series, str, str, str], ...]
-    """Each with its name for people, its sum and its link."""
+    """Each series with its name for people, its total and its link."""
     marks: tuple[str, ...]
     total: str
     empty: str

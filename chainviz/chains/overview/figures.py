@@ -25,13 +25,13 @@ from chainviz.sessions_index.models import (
 )
 
 LISTED = 6
-"""Rows of a card."""
+"""The number of rows of a card."""
 FEWEST_CALLS = 10
-"""A tool that was called less often has no share of errors."""
+"""A tool with fewer calls has no error rate."""
 NEAR = 0.7
-"""Share of a context window from which a session is near to it."""
+"""The share of the context window from which a session counts as near the limit."""
 MOST_NAMES = 300
-"""Projects and models that are offered to choose."""
+"""The most projects and models to choose from."""
 NAMES = ("agent", "project", "model")
 BYTES_PER_TOKEN = 4
 
@@ -40,19 +40,19 @@ BYTES_PER_TOKEN = 4
 class Totals:
     sessions: int = 0
     cost: int = 0
-    """In millionths of a dollar."""
+    """The cost in millionths of a dollar."""
     input: int = 0
     cached: int = 0
     output: int = 0
     duration: int = 0
-    """Milliseconds."""
+    """The duration in milliseconds."""
     refused: int = 0
     secrets: int = 0
     unread: int = 0
-    """Sessions that are not read yet."""
+    """The number of sessions that are not read yet."""
     without_usage: int = 0
     without_price: int = 0
-    """Sessions with tokens of a model that has no list price."""
+    """The number of sessions with tokens of a model without a list price."""
     health: dict[str, int] = field(default_factory=dict)
     """Sessions by health; those that are accepted and have secrets as `secrets`."""
     endings: dict[str, int] = field(default_factory=dict)
@@ -61,10 +61,10 @@ class Totals:
 @dataclass(frozen=True, slots=True)
 class DayValues:
     cost: dict[tuple[date, str], int]
-    """By day and series, in millionths of a dollar."""
+    """The cost by day and series, in millionths of a dollar."""
     tokens: dict[tuple[date, str], int]
     sums: dict[str, int]
-    """Sums of `cost`, `input`, `cached` and `output` over all days."""
+    """The totals of `cost`, `input`, `cached` and `output` over all days."""
 
 
 def sessions_of(member: Membership, choice: Choice) -> SessionQuerySet:

@@ -92,11 +92,11 @@ class Card:
     title: str
     rows: list[Rank]
     empty: str
-    """What it says without rows."""
+    """The text if there are no rows."""
     note: str = ""
     kind: str = ""
     url: str = ""
-    """Where its note leads."""
+    """The address that its note links to."""
 
 
 @requires("read")
@@ -139,7 +139,7 @@ def _stacks(choice: Choice) -> list[tuple[str, str, bool]]:
 DAYS = frozenset(("since", "from", "to"))
 """Parts of an address that choose days."""
 MOST_PAGES = 64
-"""Pages that a process remembers."""
+"""The number of pages that a process caches."""
 
 
 def _page(member: Membership, choice: Choice, progress: Progress) -> Overview:

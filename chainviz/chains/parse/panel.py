@@ -25,9 +25,9 @@ from chainviz.core.usage.document_usage import Schema
 
 
 MOST_CALLS = 100
-"""Shown of one section."""
+"""The most calls that are shown of a section."""
 LONGEST = 4_000
-"""Characters shown of the arguments of a call."""
+"""The most characters that are shown of the arguments of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ActionView:
     count: int
     errors: int
     fault: str
-    """Why the text holds no calls, where that is not the fault of one entry."""
+    """Why the text contains no calls, if no single entry is the reason."""
     is_rejected: bool
 
 
@@ -108,7 +108,7 @@ LONGEST_NAME, LONGEST_GUIDANCE = 100, 2_000
 @dataclass(frozen=True, slots=True)
 class ParseSettings:
     format: str = ""
-    """"" detects it."""
+    """The name of the format; "" to detect it."""
     sections: tuple[RegisteredSection, ...] = USUAL
     any_section: bool = False
     strict: bool = False
@@ -149,7 +149,7 @@ def _sections(form: QueryDict) -> tuple[RegisteredSection, ...]:
 
 
 MOST_SECTIONS = 200
-"""Shown of each list."""
+"""The most sections that are shown of each list."""
 TEASER = 120
 
 
@@ -193,11 +193,11 @@ class Panel:
     calls: int
     call_errors: int
     error: str
-    """Why the format reads nothing: no sections, or strict mode refuses."""
+    """Why the format finds nothing: there are no sections, or strict mode refuses the text."""
     ambiguity: str
-    """What strict mode would refuse, while it is off."""
+    """What strict mode would refuse; set only while it is off."""
     other_format: str
-    """A format that finds sections where this one finds none."""
+    """Another format that finds sections, if this one finds none."""
     prompt: str
 
     @property

@@ -31,7 +31,7 @@ from chainviz.core.text_formats.contract import FoundSection, IgnoredRange, Pars
 
 USUAL = ReactLog()
 MOST_CHAINS, MOST_MESSAGES = 20, 30
-"""Shown at once; all are imported."""
+"""The most chains and messages that are shown at once; all are imported."""
 HUES = {
     "system": "section-5", "human": "section-3", "AI text": "section-1", "tool call": "section-2", "answer": "section-2",
     "not a call": "problem", "tool result": "section-4", "outcome": "ok",

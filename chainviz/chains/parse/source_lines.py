@@ -36,7 +36,7 @@ def spans(text: str, sections: Sequence[FoundSection], ignored: Sequence[Ignored
     ends = {end for _, end, _ in owned} | {start for start, _, _ in owned}
     places = sorted(ends | {0, len(text)})
     covering: list[tuple[int, int, int]] = []
-    """A heap of those that have begun: the last one to begin first."""
+    """A heap of the sections that have begun, the latest first."""
     following = 0
     for start, end in pairwise(places):
         while following < len(owned) and owned[following][0] <= start:
@@ -49,11 +49,11 @@ def spans(text: str, sections: Sequence[FoundSection], ignored: Sequence[Ignored
 
 
 LINES = 1_000
-"""Shown at once."""
+"""The number of lines that are shown at once."""
 LONGEST_LINE = 4_000
-"""Characters shown of one line."""
+"""The most characters that are shown of a line."""
 HUES = 5
-"""Sections have colours in turn."""
+"""The number of colours, which sections have in turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class SourceLine:
     number: int
     html: SafeString
     state: str = ""
-    """The colour of its section; "" for a line of none or of several."""
+    """The colour of the line's section; "" for a line of none or of several."""
     label: str = ""
     range: int | None = None
     is_ignored: bool = False
@@ -80,7 +80,7 @@ class Labels:
     """The names and colours of the ranges of a parsed text."""
 
     names: Sequence[str]
-    """By section, as are the others."""
+    """The name of each section; the other members are by section too."""
     places: Sequence[tuple[int, int]]
     """Which one of how many sections of its name."""
     hues: Sequence[str]

@@ -25,7 +25,7 @@ from chainviz.store.transfer.document_context import context_of
 from chainviz.web.http import page_or_fragment, small_number
 
 NEAR = 200
-"""Rows in which the previous and the next AI message are looked for."""
+"""The number of rows in which the previous and the next AI message are searched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ class Stretch:
     text: str
     start: int
     end: int
-    """Places in the whole text, in characters."""
+    """The start and the end in the whole text, in characters."""
     left: int
-    """Characters after the end."""
+    """The number of characters after the end."""
     lines_left: int
 
 

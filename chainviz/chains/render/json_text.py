@@ -11,9 +11,9 @@ from chainviz.core.documents.json.long_values import length_of
 
 MOST_BYTES = 256_000
 MOST_TOKENS = 160
-"""Coloured tokens a text may have; more would fill the page with elements."""
+"""The most coloured tokens of a text; more would fill the page with elements."""
 DEEPEST = 12
-"""Levels that are indented further; what lies deeper would leave its column."""
+"""The most indented levels; deeper ones would leave their column."""
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],:]|[^\s{{}}\[\],:\"]+", re.DOTALL)

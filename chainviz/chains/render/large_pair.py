@@ -30,7 +30,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.store.content.message_shapes import StoredShape
 
 LARGE = 200
-"""Messages from which a pair is shown in this way."""
+"""The number of messages from which a pair is shown this way."""
 
 
 @dataclass(frozen=True, slots=True)

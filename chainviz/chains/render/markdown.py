@@ -15,11 +15,11 @@ from chainviz.chains.render.visible_text import marks, safe
 
 MOST_BYTES = 64_000
 MOST_ELEMENTS = 240
-"""A page holds 1,400 nodes; a longer text is shown as it is written."""
+"""The most elements of a text, since a page has at most 1,400; a text with more is shown as written."""
 
 LONGEST_WORD = 500
 LONGEST_ADDRESS = 80
-"""Characters of the address of an image that is shown: some hold the whole image."""
+"""The most characters that are shown of an image's address, which may contain the whole image."""
 
 TAGS = {
     "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li",

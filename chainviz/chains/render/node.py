@@ -38,9 +38,9 @@ class PairNode:
     ai: Message | None
     rest: Sequence[Parted]
     read: Callable[[int], Message]
-    """Message by its place in `rest`."""
+    """Returns the message at a place in `rest`."""
     is_last: bool = False
-    """Nothing of the chain is behind it."""
+    """True if nothing of the chain follows."""
 
 
 def header_html(reading: Reading, path: Path, message: Message, asked: StepQuery = ALL) -> str:

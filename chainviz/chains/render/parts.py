@@ -38,13 +38,13 @@ class Reading:
 
     base_url: str
     as_written: bool = False
-    """Text as its source spells it, not as markdown, and JSON not laid out."""
+    """True to show texts as in the source, without rendering Markdown or formatting JSON."""
     repair_url: str = ""
-    """The page that offers fixes; "" where there is none."""
+    """The page that offers fixes; "" if there is none."""
     attachment: Callable[[str], str | None] = lambda hash: None
-    """The text of an attachment beside the messages, by its hash."""
+    """Returns the text of an attachment beside the messages, by its hash."""
     marks: Mapping[Path, Sequence[TextMark]] = field(default_factory=dict)
-    """By the path of a part."""
+    """The marks, by the path of a part."""
 
     def marks_in(self, path: Path, text: str) -> list[TextMark]:
         return [mark for mark in self.marks.get(path, ()) if mark.is_in(text)]
@@ -168,7 +168,7 @@ def result_html(reading: Reading, path: Path, result: ToolResult) -> str:
 OPAQUE_WORDS = {
     "input_audio": "Audio", "audio": "Audio", "file": "File", "attachment": "Attachment", "document": "Document", "refusal": "Refusal",
 }  # fmt: skip
-"""Kinds that people know, though the tree does not look into them."""
+"""Words for kinds of parts that people know, although the tree does not read them."""
 
 
 def opaque_html(reading: Reading, path: Path, part: Opaque) -> str:

@@ -38,23 +38,23 @@ class Row:
     teaser: str
     size: int
     start: int
-    """Its first message in the flat list."""
+    """The index of its first message."""
     count: int = 0
-    """Pairs of a section or run; messages of a pair."""
+    """The number of pairs of a section or run, or of messages of a pair."""
     flag: Flag | None = None
     is_open: bool = False
     is_context: bool = False
-    """A section's row shown only because the window begins inside it."""
+    """True for the row of a section that is shown only because the window begins inside it."""
     is_changed: bool = False
-    """By the draft."""
+    """True if the draft changed it."""
     body: str = ""
     """HTML of the opened node."""
     chip: str = ""
-    """HTML of what is noted about the row, such as its threads."""
+    """HTML of the notes on the row, such as its threads."""
     noted: str = ""
-    """The colour of that in the outline; "" where nothing is noted."""
+    """The colour of the notes in the outline; "" if there are none."""
     below: str = ""
-    """HTML of that at the end of the opened node."""
+    """HTML of the notes at the end of the opened node."""
 
     @property
     def number(self) -> str:

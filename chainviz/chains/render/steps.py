@@ -22,7 +22,7 @@ class Piece(NamedTuple):
 
     html: Callable[[], str]
     shows: Sequence[tuple[int | None, int | None]] = ()
-    """Messages and parts, by their numbers in a path; None as the part: the whole message."""
+    """Numbers of messages and parts; the part is None for a whole message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,21 +17,21 @@ from chainviz.core.review import words_pattern
 _TAG = re.compile(r"(<[^>]*>)")
 _LINK_TARGET = re.compile(r"(?<=\]\()[^)\s]*")
 _ADDED = re.compile(r"(?<=<small>)[^<]*")
-"""What the page says of a link and the text does not."""
+"""Text that the page adds to a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
     start: int
     end: int
-    """Characters of the part's text."""
+    """The start and the end in characters of the part's text."""
     quote: str
-    """What stands there."""
+    """The text of the range."""
     href: str
-    """Of what is said about it."""
+    """The address of the notes on it."""
     label: str
     state: str
-    """Gives the colour."""
+    """The state, which gives the colour."""
 
     def is_in(self, text: str) -> bool:
         """Return True if the mark still fits the text, since a purge changes texts without moving their marks."""
@@ -39,7 +39,7 @@ class TextMark:
 
 
 Span = tuple[int, int, TextMark]
-"""Where a mark lies in the visible characters of the HTML."""
+"""The range of a mark in the visible characters of the HTML, and the mark."""
 
 
 def in_layout(found: Iterable[TextMark], text: str) -> list[TextMark]:

@@ -47,7 +47,7 @@ class ExportScan:
 
     notices: tuple[SecretNotice, ...] = ()
     waits: bool = False
-    """Something is too large to be looked through while a page is made."""
+    """True if something is too large to be searched while the person waits."""
     job: Job | None = None
     """The newest scan of it, which is not done."""
 

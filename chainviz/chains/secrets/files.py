@@ -27,7 +27,7 @@ from chainviz.store.transfer import exports
 FILE = "scan-file"
 STRETCH = 1 << 20
 LONGEST = 1 << 12
-"""Characters that wait for the next stretch: a secret up to this long is found whole."""
+"""The longest secret that is found as a whole, in characters; so many are kept for the next block."""
 _ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 

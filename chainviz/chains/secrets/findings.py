@@ -25,9 +25,9 @@ from chainviz.core.secrets.scan import STRETCH, is_outside, occurrence_id, place
 from chainviz.store.content.chain import StoredChain
 
 AT_ONCE, MESSAGES_AT_ONCE = 2_000_000, 10_000
-"""Bytes as they are stored, and messages, that are scanned while a page is made; more is a job."""
+"""The most stored bytes and messages that are scanned while the person waits; a job scans more."""
 MOST = 50_000
-"""Findings that are listed."""
+"""The most findings that are listed."""
 TOO_WIDE = "Your own patterns match more than {:,} times here; make them narrower."
 
 
@@ -36,16 +36,16 @@ class Spot:
     """A finding without its value."""
 
     path: str
-    """Of the part; of the message for one of its unknown fields; empty around the messages."""
+    """The path of the part, or of the message for one of its unknown fields; empty around the messages."""
     rule: str
     place: str
-    """Which of the part's texts."""
+    """The text of the part that it is in."""
     start: int
     end: int
     mark: str
-    """The same for the same value; keyed, so that it tells nothing else."""
+    """Equal for equal values; keyed, so that it reveals nothing else."""
     own: Rule | None = field(default=None, repr=False)
-    """The rule itself, where a person wrote it for this look: it is never stored."""
+    """The rule itself if the person wrote it for this scan; it is never stored."""
 
     @property
     def id(self) -> str:

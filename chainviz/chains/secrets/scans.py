@@ -32,7 +32,7 @@ SCAN = "scan-chain"
 OWN = "scan-own-patterns"
 LIBRARY = "scan-library"
 LOOKS = 4
-"""Raise it when scans find more places: what was looked through before is looked through again."""
+"""Increase this if scans find more places, so that everything is scanned again."""
 NEWEST = 20
 NAMES, WRITTEN, KEPT = "names", "written", "kept"
 """In the place of a version: the chain's names and notes, what people wrote about it, and, of no chain, what the team keeps."""

@@ -32,13 +32,14 @@ from chainviz.store.disk_full_errors import is_disk_full
 log = logging.getLogger(__name__)
 
 BIG = 8_000_000
-"""Bytes from which a file is imported by a job instead of while the person waits."""
+"""The size in bytes from which a job imports a file while the person does not wait."""
 MANY = 40_000
-"""JSON objects, or lines of text, from which it is, however small: 100,000 tiny messages take as long as 100 MB."""
+"""The number of JSON objects or lines of text from which a job imports even a small file: 100,000 tiny messages take as
+long as 100 MB."""
 _OBJECT = re.compile(rb"""\{\s*["']""")
 """How an object begins; one in a string has a backslash there."""
 MANY_CHAINS = 40
-"""Picked chains from which it is, since each is a transaction of its own."""
+"""The number of picked chains from which a job imports them, since each is a separate transaction."""
 KEPT_FOR = timedelta(days=1)
 UNCLAIMED_FOR = timedelta(minutes=10)
 """A file that is being received is written to all the time, and its row follows at once."""
@@ -314,9 +315,9 @@ def clear_orphans(age: timedelta = UNCLAIMED_FOR) -> None:
 
 
 BEFORE, AFTER = 1200, 300
-"""Bytes read on either side of the place."""
+"""The number of bytes that are read before and after the place."""
 LEFT, WIDTH = 30, 110
-"""Characters shown before the place in its own line, so few that a phone shows the place, and of a line in all."""
+"""The most characters that are shown before the place in its line, few enough for a phone, and of a line in total."""
 
 
 class SourceLine(TypedDict):

@@ -134,17 +134,18 @@ def file_notes(chain: Chain) -> tuple[str, ...]:
 
 
 JUDGED = 32_000_000
-"""Bytes of a chain up to which its problems are counted before anybody chose: its messages are held in memory for it."""
+"""The largest chain, in bytes, whose problems are counted before the person chooses, because its messages are held in
+memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
     begins: str = ""
-    """What the first person in it says."""
+    """The beginning of the first text of the person."""
     problems: int | None = None
-    """None where they were not counted."""
+    """The number of problems, or None if they were not counted."""
     is_understood: bool = True
-    """False where providers cannot be fully checked (Envelope.unread)."""
+    """False if providers cannot be fully checked (Envelope.unread)."""
     beginnings: Beginnings = ()
 
 
@@ -232,7 +233,7 @@ _PREFIX = "read-"
 @dataclass(frozen=True, slots=True)
 class ChoiceView:
     name: str
-    """Of the form's field."""
+    """The name of the form's field."""
     label: str
     values: Sequence[tuple[str, str, bool]]
     """Name, label, and whether it is chosen."""

@@ -50,10 +50,10 @@ from chainviz.store.transfer.growth import Difference, compare, grow, last_file_
 class Outcome(Enum):
     ADDED = "added"
     SAME = "same"
-    """The library has this state of the file."""
+    """The library already has this state of the file."""
     GREW = "grew"
     EDITED = "edited"
-    """The newest version is not the file's: somebody decides what becomes of what is new."""
+    """The newest version was edited: a person decides how to continue with the new messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Followed:
     chain: Chain
     outcome: Outcome
     new: int = 0
-    """Messages more than before."""
+    """The number of new messages."""
 
 
 def follow(member: Membership, source: Source, offer: Offer, chain: Chain, *, over_edits: bool = False) -> Followed:
@@ -125,7 +125,7 @@ class TakenFile:
 
     followed: tuple[Followed, ...]
     notes: tuple[str, ...] = ()
-    """What a person should know about the file, each once."""
+    """Notes for the person about the file, each once."""
 
     @property
     def chains(self) -> tuple[Chain, ...]:

@@ -31,7 +31,7 @@ from chainviz.web.http import page_or_fragment, see_other, small_number, typed_w
 ROWS = 100
 
 VERSIONS, FINAL, EACH = "versions", "final", "each"
-"""What becomes of earlier states: versions of their final state, nothing, or chains of their own."""
+"""What earlier states become: versions of their final state, nothing, or separate chains."""
 
 Row = dict[str, Any]
 
@@ -42,10 +42,10 @@ class PickForm:
     """What was found, in file order; a place is an index here."""
     states: str
     picked: frozenset[int] = frozenset()
-    """A row that stands for its earlier states is picked with them."""
+    """The picked rows. If a row has earlier states, they are picked too."""
     words: str = ""
     number: int = 1
-    """Of the page that is shown."""
+    """The number of the current page."""
 
     @cached_property
     def finals(self) -> list[int]:
@@ -152,14 +152,14 @@ def from_ranges(text: str, most: int) -> frozenset[int]:
 
 
 MOST_STATES = 30
-"""Earlier states that a row names."""
+"""The most earlier states that a row lists."""
 MOST_NOTES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierState:
     number: int
-    """Of the version that it becomes."""
+    """The number of the version that it becomes."""
     title: str
     messages: int
 
@@ -173,13 +173,13 @@ class PickRow:
     messages: str
     size: int
     problems: int | None
-    """None where they were not counted."""
+    """The number of problems, or None if they were not counted."""
     unchecked: bool
-    """Fields that carry tools or instructions were not understood."""
+    """True if fields with tools or instructions were not understood."""
     chain: Chain | None
     is_picked: bool
     earlier: int
-    """So many other states of it lie in the file."""
+    """The number of earlier states of it in the file."""
     states: Sequence[EarlierState]
     """The first of them."""
     states_left: int

@@ -16,7 +16,7 @@ from chainviz.core.state.faults import Check, Fault, StateFile, StateProblem, re
 from chainviz.core.state.salvage import MOST_BYTES, is_state_file, salvage, salvage_any
 
 NEAR = 4_000
-"""Bytes at either end of a broken file in which the member `processed_length` is looked for."""
+"""The number of bytes at each end of a broken file in which the member `processed_length` is searched."""
 NAMES = {
     Fault.INVALID_JSON: "Valid JSON",
     Fault.UNSUPPORTED_VERSION: "Version 1",

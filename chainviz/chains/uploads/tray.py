@@ -11,9 +11,9 @@ from chainviz.chains.models import Arrival
 from chainviz.core.counts import count_text
 
 FEW = 6
-"""Lines up to which the tray arrives open."""
+"""The most lines with which the tray is open at first."""
 SHOWN = 50
-"""Lines of one outcome that asks nothing of a person; earlier ones are one line together."""
+"""The most lines of an outcome that needs no action; earlier ones share one line."""
 
 CHOOSE, FAILED, RUNNING, ADDED, KNOWN = "to choose", "failed", "importing", "added", "already uploaded"
 _ORDER = (CHOOSE, FAILED, RUNNING, ADDED, KNOWN)

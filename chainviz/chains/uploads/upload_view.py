@@ -34,7 +34,7 @@ from chainviz.web.http import see_other, wants_fragment
 State = Arrival.State
 
 NAMED = 4
-"""Files of an archive that a message names."""
+"""The most files of an archive that a message names."""
 MOST_NAMED = 200
 """Chains that an address can name."""
 

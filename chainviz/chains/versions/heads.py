@@ -31,7 +31,7 @@ HEAD = (
     "provider", "health", "own_problems",
     *FACTS,
 )  # fmt: skip
-"""What `copy_head` writes."""
+"""The fields that `copy_head` writes."""
 
 
 _PERSON = "user:"

@@ -22,7 +22,7 @@ from chainviz.web.formatting.numbers import byte_text
 SHOWN = 100
 
 Steps = dict[int | None, tuple[int | None, str]]
-"""By snapshot: its parent, and the operation that made it."""
+"""For each snapshot: its parent, and the operation that made it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ class _Listing(NamedTuple):
 
     chain: Chain
     names: dict[str, str]
-    """Of people, by the author that a version keeps."""
+    """Names of people, by the author of a version."""
     steps: Steps
     largest: int
-    """Bytes of the largest version."""
+    """The size of the largest version in bytes."""
 
 
 def _row(version: Version, older: Version | None, listing: _Listing) -> VersionRow:
@@ -162,9 +162,9 @@ EDIT_WORDS = {
     "image": "Image of", "import_state": "Import a state",
 }  # fmt: skip
 UNCHANGED = ("left", "keep", "stays")
-"""How the actions of rows begin that say what was not changed."""
+"""The first words of actions for things that were not changed."""
 ROWS_SHOWN = 200
-"""Rows of a report on the page."""
+"""The most rows of a report on the page."""
 
 ReportRow = Mapping[str, Any]
 
@@ -177,7 +177,7 @@ class StepReport:
     warnings: tuple[str, ...]
     rows: tuple[ReportRow, ...]
     more: int
-    """Rows beyond those."""
+    """The number of further rows."""
 
 
 def report_of(step: Snapshot) -> StepReport:

@@ -14,7 +14,7 @@ from chainviz.chains.services import delete_for_good
 from chainviz.store.models import Version
 
 KEPT_FOR = timedelta(days=30)
-"""Since a working copy was opened last."""
+"""How long a working copy is kept after it was last opened."""
 _USED = ("threads", "labels", "review_requests", "review_verdicts", "drafts", "shares")
 """Rows of other apps that belong to a chain."""
 

@@ -12,11 +12,11 @@ class WorkingCopy(models.Model):
 
     chain = models.OneToOneField("chains.Chain", on_delete=models.CASCADE, primary_key=True, related_name="working_copy")
     session = models.ForeignKey(Session, on_delete=models.SET_NULL, null=True, related_name="copies")
-    """Null where the session has left its store."""
+    """The session; null if it is no longer in its store."""
     opened_at = models.DateTimeField()
     """When the session was last opened."""
     is_kept = models.BooleanField(default=False)
-    """True once something was done with it: from then on it is a chain like any other."""
+    """True once something was done with it; it is then an ordinary chain."""
 
     def __str__(self) -> str:
         return f"working copy {self.chain_id}"

@@ -28,7 +28,7 @@ from chainviz.sessions_index.models import Session, SessionQuerySet
 from chainviz.web.http import see_other, small_numbers
 
 MOST_OPENED, MOST_BYTES = 300, 256_000_000
-"""Sessions that one request opens, and how large they may be together."""
+"""The most sessions that one request opens, and their total size."""
 
 
 def session_for(request: HttpRequest, session_id: int) -> Session:

@@ -19,9 +19,10 @@ class Database(Protocol):
     """See `Store` (sources/contract.py), as `formats`."""
     formats: Sequence[str] = ()
     own_tables: Sequence[tuple[str, str]] = ()
-    """Tables with the rows of a session, each behind those that its rows belong to, with the column that has the session's id."""
+    """The tables with the rows of a session, each after the tables that its rows belong to, with the column of the
+    session's id."""
     needs: Mapping[str, Sequence[str]]
-    """Tables, with the columns without which a database is not this agent's."""
+    """The tables and columns that every database of this agent has."""
 
     def rows(self, look: Look) -> Iterator[Row]:
         """Yield a row for each session, with what is known of: id, title, project, model, created and updated (seconds since 1970),

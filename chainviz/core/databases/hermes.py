@@ -15,7 +15,7 @@ _MESSAGE = (
 )
 _JSON = ("tool_calls", "reasoning_details", "codex_reasoning_items", "codex_message_items")
 _MARKED = "\0json:"
-"""Before a content that is a list of blocks."""
+"""The mark before a content that is a list of blocks."""
 
 
 class Hermes(MessageRows):

@@ -20,7 +20,7 @@ else:
     from backports import zstd
 
 _MOST = 1_000_000_000
-"""Bytes of a thread after decompression."""
+"""The largest thread in bytes, after decompression."""
 
 
 class JSONRows(Database):

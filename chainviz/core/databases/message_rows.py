@@ -24,10 +24,10 @@ class MessageRows(Database):
     order: str
     """The columns by which messages are sorted; the first one is a time."""
     id_column = "id"
-    """The column with a text that names a message; "" for none."""
+    """The column with the name of a message; "" if there is none."""
 
     members: frozenset[str]
-    """The members of a message that columns keep."""
+    """The members of a message that are stored in columns."""
 
     def columns(self, message: Row) -> Row:
         """Return the values of the columns that a message of a document tells."""
@@ -57,7 +57,7 @@ class MessageRows(Database):
 
 class Place(NamedTuple):
     row: Row | None
-    """The row of a message; None for a new one."""
+    """The row of a message, or None for a new one."""
     old: Row | None
     message: Row
 
@@ -74,7 +74,7 @@ class _Writer:
     def __init__(self, database: MessageRows, connection: sqlite3.Connection, id: str) -> None:
         self._database, self._connection, self._id = database, connection, id
         self._columns = {row[1]: row for row in connection.execute("SELECT * FROM pragma_table_info('messages')")}
-        """By name: a column with its type, whether it must have a value, its default, and whether it is the key."""
+        """By column name: its type, whether it must have a value, its default, and whether it is the key."""
 
     def write(self, places: Sequence[Place], rows: Sequence[Row]) -> None:
         kept = {place.row["row number"] for place in places if place.row is not None}

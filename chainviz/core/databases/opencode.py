@@ -92,7 +92,7 @@ class Opencode(Database):
 
 
 _UNREADABLE = "unreadable"
-"""The member of a part or message with the text of a row that is not JSON."""
+"""The member of a part or message that contains the text of a row that is not JSON."""
 _WRITE = "ON CONFLICT (id) DO UPDATE SET data = excluded.data"
 _MESSAGE = f"INSERT INTO message (id, session_id, time_created, time_updated, data) VALUES (?, ?, ?, ?, ?) {_WRITE}"
 _PART = f"INSERT INTO part (id, message_id, session_id, time_created, time_updated, data) VALUES (?, ?, ?, ?, ?, ?) {_WRITE}"

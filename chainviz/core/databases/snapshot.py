@@ -27,7 +27,7 @@ from chainviz.core.errors import DocumentError
 MAGIC = b"SQLite format 3\x00"
 ATTEMPTS = 40
 PAUSE = 0.025
-"""Seconds between attempts; longer than the clock of a file system needs to give a second write another time."""
+"""Seconds between attempts. Longer than a file system's clock takes to give a second write another time."""
 _JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 _LOG_HEADER = 32
 T = TypeVar("T")
@@ -100,9 +100,9 @@ class _State:
     database: tuple[int, ...]
     """Inode, size, time of the last change, and SQLite's own counter of changes."""
     log: bytes
-    """The header of the write-ahead log; empty where there is none, or nothing in it."""
+    """The header of the write-ahead log; empty if there is no log or it is empty."""
     journal: tuple[int, ...]
-    """The same as `database` for the journal of a transaction that is not finished."""
+    """The same as `database` for the journal of an unfinished transaction."""
     taken: float
 
     @property

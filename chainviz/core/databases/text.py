@@ -15,13 +15,13 @@ from chainviz.core.errors import DocumentError
 
 _HELD = 1 << 24
 _NAMED = 12
-"""Tables that a sentence names."""
+"""The most tables that a sentence lists."""
 
 
 class DatabaseText(NamedTuple):
     file: IO[bytes]
     label: str
-    """The agent's."""
+    """The label of the agent."""
 
 
 def session_at(address: Path) -> tuple[Path, str] | None:

@@ -16,9 +16,9 @@ from chainviz.core.backup_names import BACKUP, STAMP
 from chainviz.core.errors import DocumentError, Refused
 
 _LOCKED = (0x40000000, 512)
-"""The bytes of a database on which SQLite's locks lie: where they begin, and how many there are."""
+"""The bytes of a database that SQLite locks: their offset and number."""
 _LOG_LOCKED = (120, 9)
-"""The same of the index of its write-ahead log, which every process locks that has the log open."""
+"""The same for the index of its write-ahead log, which is locked by every process that has the log open."""
 
 
 def write_database(path: Path, work: Callable[[sqlite3.Connection], None], mark: str = BACKUP) -> Path:

@@ -15,7 +15,7 @@ _TEXTS = ("message", "Message", "msg", "detail")
 @dataclass(frozen=True, slots=True)
 class ApiError:
     name: str
-    """What kind of error it is, as the API names it; its message where it has no name."""
+    """The kind of error as the API names it, or its message if it has no name."""
     message: str
 
 
@@ -56,7 +56,7 @@ def _text(value: Any) -> str:
 
 
 _WRAPPERS = ("response", "result", "body")
-"""Members in which batches and proxies put what the API sent."""
+"""Members in which batches and proxies put the answer of the API."""
 _PENDING = ("queued", "in_progress", "validating", "processing")
 _LONGEST = 200
 
@@ -128,7 +128,7 @@ def _error(value: dict[str, Any]) -> str:
 
 
 _OBJECTS = {"response": "output", "interaction": "steps", "chat.completion": "choices"}
-"""Kinds of answers with the member that holds what was said."""
+"""Kinds of answers, with the member that contains the content."""
 
 
 def _unfinished(value: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from chainviz.core.documents.json.edit import Object, dump, raw_at
 from chainviz.core.documents.units import Pointer
 
 ReadElement = Callable[[dict[str, Any]], str | Image | Binary | None]
-"""The text or the picture that an element is; None for one of another kind, which shows as its JSON text."""
+"""Returns the text or the image of an element, or None for another kind, which is shown as JSON."""
 
 
 def set_text(element: Object, text: str, speller: Speller) -> None:

@@ -17,7 +17,7 @@ from chainviz.core.documents.json.edit import parse, value_of
 from chainviz.core.documents.units import Pointer, Unit
 
 Claimed = tuple[Part, int | None]
-"""A part and the place of the old part it was, None for a new one."""
+"""A part, and the index of the old part that it comes from; None for a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,17 @@ class UnitWriter:
     """How one format writes a unit of a message."""
 
     patched: Callable[[str, Sequence[Part], Sequence[Claimed]], str | None]
-    """The unit's text with its parts changed; None where they cannot be written into it."""
+    """Returns the unit's text with its parts changed, or None if they cannot be written into it."""
     new: Callable[[Sequence[Part]], list[str]]
-    """The texts of new units."""
+    """Returns the texts of new units."""
     takes: Callable[[str, Part], bool]
-    """Whether a new part may join the unit."""
+    """Returns True if a new part may be added to the unit."""
 
 
 @dataclass(slots=True)
 class _Group:
     unit: int | None
-    """Index of the fragment; None: a unit that does not exist yet."""
+    """The index of the fragment, or None for a unit that does not exist yet."""
     parts: list[Claimed]
 
 
@@ -112,25 +112,25 @@ class ItemDialect:
     """The items of one API."""
 
     kind_of: Callable[[Any], str]
-    """An item's type; "" for what is no item."""
+    """Returns the type of an item; "" if the value is not an item."""
     role_of: RoleOf
     read: Callable[[dict[str, Any], str, Pointer, int], list[Part]]
-    """The parts of the item that lies at a place of a text; origins count from the last argument."""
+    """Returns the parts of the item at a place of a text. The last argument is the origin of the first part."""
     new: Callable[[Role, Sequence[Part], str, str, Speller], list[str]]
-    """New items: role, parts, role as it was spelled, a text item whose shape they take."""
+    """Returns new items from the role, the parts, the old spelling of the role, and a text item to copy the shape of."""
     patched: Callable[[str, Sequence[Part], Sequence[Claimed], Role, Speller], str | None]
-    """An item with its parts changed; None where it must be rewritten."""
+    """Returns an item with its parts changed, or None if it must be rewritten."""
     takes: Callable[[str, Part], bool]
-    """Whether a new part may join an item."""
+    """Returns True if a new part may be added to an item."""
     texts: frozenset[str]
-    """Types of the items that hold texts."""
+    """Types of the items that contain texts."""
     thoughts: frozenset[str]
     is_call: Callable[[dict[str, Any]], bool]
-    """Whether the caller answers the item."""
+    """Returns True if the caller answers the item."""
     label: Callable[[dict[str, Any], Role], str] = lambda item, role: ""
     note: Callable[[dict[str, Any]], str] = lambda item: ""
     word: Callable[[Role], str] | None = None
-    """How a text item spells a role in its member `role`; None where its type says it."""
+    """Returns the spelling of a role in the member `role` of a text item; None if its type implies the role."""
 
 
 class ItemUnits:
@@ -264,7 +264,7 @@ class _Turn:
         self._dialect = dialect
         self._units: list[Unit] = []
         self._reasoning = 0
-        """How many items at the end are reasoning."""
+        """The number of items at the end that are reasoning."""
         self._has_text = self._has_calls = False
 
     def before(self, item: dict[str, Any]) -> Sequence[Unit]:

@@ -16,8 +16,8 @@ from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.units import Pointer
 
 Spell = Callable[[Any, str, Speller], str | None]
-"""The new value, the present JSON text ("" for none), how the unit writes: gives the new JSON text, or None
-where the element cannot hold the value."""
+"""Returns the new JSON text from the new value, the present JSON text ("" for none) and the unit's speller, or None if
+the element cannot contain the value."""
 
 
 def as_string(value: Any, raw: str, speller: Speller) -> str:
@@ -53,10 +53,10 @@ class Leaf:
 class Located:
     part: Part
     place: Pointer
-    """The element or member that goes with the part."""
+    """The element or member that is removed with the part."""
     leaves: tuple[Leaf, ...] = ()
     copies: tuple[Pointer, ...] = ()
-    """Elements of other lists that repeat the part and go with it."""
+    """Elements of other lists that repeat the part and are removed with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,20 +15,20 @@ class Room:
 
     roles: frozenset[str]
     kinds: frozenset[str] = frozenset()
-    """Kinds of opaque parts that are at home in the format."""
+    """Kinds of opaque parts that belong to the format."""
     reasoning: bool = True
     signatures: bool = True
     errors: bool = True
     result_names: bool = True
     result_media: bool = True
     free_arguments: bool = True
-    """Arguments may be any text, not only JSON."""
+    """True if arguments may be any text, not only JSON."""
     images: bool = True
     addresses: bool = True
-    """An image may be an address; else it has its bytes."""
+    """True if an image may be an address; otherwise its bytes are included."""
     files: bool = True
     calls_anywhere: bool = True
-    """A text may follow a call."""
+    """True if a text may follow a call."""
 
 
 TEXT_MOVES = "text that follows a tool call moves"

@@ -17,7 +17,7 @@ from chainviz.core.documents.json.edit import load_array, raw_at, value_of
 from chainviz.core.documents.units import Pointer, Unit
 
 Make = Callable[[Any, str, tuple[Fragment, ...]], Message]
-"""A message from a unit's value, its text and the source."""
+"""Makes a message from a unit's value, its text and the source."""
 
 
 def has_role(value: Any) -> bool:
@@ -37,7 +37,7 @@ def read_again(source: tuple[Fragment, ...], make: Make) -> Message:
 
 
 Home = tuple[str, list[str]]
-"""An element with a call, and the elements that hold its results."""
+"""An element with a call, and the elements with its results."""
 
 
 class Halves(Protocol):
@@ -100,7 +100,7 @@ class ElementWriter:
 
     new: Callable[[Part, Speller], str | None]
     changed: Callable[[str, Part, Part, Speller], str]
-    """From the element's text, its old part and its new one."""
+    """Returns the changed text of an element from its text, its old part and its new one."""
 
 
 def patched_parts(raw: str, old: Sequence[Part], new: Sequence[Part], writer: ElementWriter, speller: Speller) -> str:

@@ -28,13 +28,13 @@ class Block:
     """One result in a text."""
 
     name: str
-    """The tool; "" for the error of a whole action that has no header."""
+    """The tool; "" for the error of a whole action without a header."""
     content: str
     start: int = -1
     end: int = -1
-    """`text[start:end]` is the content; -1 for a block that was not read."""
+    """The content is `text[start:end]`; -1 for a block that was not read."""
     outer_start: int = -1
-    """Where its header or opening tag begins."""
+    """The start of its header or opening tag."""
 
     @property
     def is_error(self) -> bool:
@@ -52,10 +52,10 @@ class TextObservation:
 
     convention: Convention
     is_wrapped: bool
-    """They are inside `<observation>` tags or under an `# observation` header."""
+    """True if the results are inside `<observation>` tags or under an `# observation` header."""
     start: int
     end: int
-    """From the wrapper, or the first header, to the end of the last result."""
+    """The range from the wrapper or the first header to the end of the last result."""
     blocks: tuple[Block, ...]
     ignored: tuple[IgnoredRange, ...] = ()
     """Text between `start` and `end` that belongs to no result."""
@@ -69,10 +69,10 @@ class CallPlace:
     part: int
     name: str
     how: Literal["id", "order"]
-    """How its result was found."""
+    """How the result was found."""
     start: int = -1
     end: int = -1
-    """Its range in the part's text; -1 for a native call."""
+    """The range in the part's text; -1 for a native call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class Observation:
     """Index of its part in the message."""
     start: int
     end: int
-    """Its range in the part's text, or in the content of a native result."""
+    """The range in the part's text, or in the content of a native result."""
     call: CallPlace | None
-    """None where no call of the AI message before has this id or name."""
+    """The call, or None if no call of the AI message before has this id or name."""
     media: tuple[Image | Binary, ...] = ()
 
     @property
@@ -106,11 +106,11 @@ class ObservedMessage:
     """The text's index in the message; 0 for a tool message."""
     convention: str
     answers: int | None
-    """The AI message before it."""
+    """The index of the AI message before it."""
     results: tuple[Observation, ...]
     size: int
-    """Bytes of the results with their headers."""
+    """Size of the results with their headers in bytes."""
     text: TextObservation | None = None
-    """How a text holds the results."""
+    """The results in a text."""
     names: tuple[str, ...] = ()
     """For an unknown convention: header names that are not tools of the chain."""

@@ -23,18 +23,18 @@ class Medium:
     message: int
     part: int
     index: int
-    """Its place among the media of a tool result; 0 for a part of its own."""
+    """Its index among the media of a tool result; 0 for a part of its own."""
     tool: str
-    """The tool whose result it belongs to; "" where there is none."""
+    """The tool whose result it belongs to; "" if there is none."""
     mime: str = ""
-    """"" for an address outside the chain, as are size and sides 0."""
+    """The media type. For an address outside the chain it is "", and the size and the sides are 0."""
     size: int = 0
-    """Bytes."""
+    """The size in bytes."""
     width: int = 0
     height: int = 0
-    """In pixels; 0 where the content does not say."""
+    """In pixels, or 0 if the content does not show it."""
     url: str = ""
-    """The address outside the chain; "" for what the chain holds."""
+    """The address outside the chain; "" if the chain contains the content."""
 
 
 def media_in(place: int, message: Message, observed: Iterable[ObservedMessage]) -> Iterator[Medium]:
@@ -59,7 +59,7 @@ def described(medium: Medium, picture: Picture) -> Medium:
 
 Row = TypeVar("Row", bound=NamedTuple)
 _TYPE = "q"
-"""Signed, 8 bytes."""
+"""Signed integers of 8 bytes."""
 
 
 class NumberTable(Generic[Row]):
@@ -105,12 +105,12 @@ class ResultRow(NamedTuple):
 
     group: int
     tool: int
-    """Index of its name in `tools`."""
+    """The index of its name in `tools`."""
     part: int
     start: int
     end: int
     size: int
-    """Bytes of the content."""
+    """Size of the content in bytes."""
     flags: int
     call_message: int
     call_part: int
@@ -123,14 +123,14 @@ class GroupRow(NamedTuple):
 
     message: int
     convention: int
-    """Index in `conventions`."""
+    """The index in `conventions`."""
     answers: int
-    """The AI message before it; -1 where there is none."""
+    """The index of the AI message before it; -1 if there is none."""
     is_wrapped: int
     size: int
-    """Bytes of the results with their headers."""
+    """Size of the results with their headers in bytes."""
     first: int
-    """Index of its first result."""
+    """The index of its first result."""
 
 
 class MediumRow(NamedTuple):
@@ -141,7 +141,7 @@ class MediumRow(NamedTuple):
     at: int
     """Medium.index"""
     tool: int
-    """-1 where it belongs to no tool."""
+    """The index of the tool; -1 if it belongs to no tool."""
 
 
 class Suspect(NamedTuple):
@@ -158,7 +158,7 @@ class ObservationIndex:
     conventions: list[str] = field(default_factory=list)
     suspects: list[Suspect] = field(default_factory=list)
     results: NumberTable[ResultRow] = field(default_factory=lambda: NumberTable(ResultRow))
-    """In chain order, as are the groups and media."""
+    """The results in the order of the chain; the groups and media are too."""
     groups: NumberTable[GroupRow] = field(default_factory=lambda: NumberTable(GroupRow))
     media: NumberTable[MediumRow] = field(default_factory=lambda: NumberTable(MediumRow))
 

@@ -41,7 +41,7 @@ class Recognition:
     section: str = ACTION
     """The section of an AI message that holds calls."""
     raw: bool = False
-    """A text without headers is the result of the only call of the AI message right before it."""
+    """True to read a text without headers as the result of the only call of the AI message directly before it."""
 
 
 def called_tools(chain: Chain, section: str = ACTION) -> frozenset[str]:
@@ -200,7 +200,7 @@ class Action:
     format: str
     """The name of its text format."""
     calls: ReadCalls
-    """Offsets count from the section's `start`."""
+    """Reads the calls; offsets count from the section's `start`."""
 
 
 def read_actions(message: Message, section: str = ACTION) -> tuple[Action, ...]:

@@ -35,9 +35,9 @@ class Loss:
     reason: str
     """A sentence without its subject, which is the result."""
     size: int
-    """Bytes of the result that would be lost."""
+    """Size of the result that would be lost, in bytes."""
     at: int = -1
-    """Offset in the new text of what causes it."""
+    """Offset of its cause in the new text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from chainviz.core.toolchain.results import Wrapper, is_error
 _OPENING = re.compile(r"^<observation>\r?\n?|\A\s*# observation[ \t]*\r?\n", re.MULTILINE | re.IGNORECASE)
 _CLOSING = re.compile(r"\r?\n?</observation>", re.IGNORECASE)
 _SIGNS = {MARKDOWN: "#", XML: "</"}
-"""Without these no section is in a text."""
+"""A text without these contains no section."""
 _SEPARATORS = {RAW: "\n\n", BRACKETS: "\n", **{each.name: each.separator for each in TEXT_FORMATS}}
 
 
@@ -44,7 +44,7 @@ class _Reading:
     blocks: tuple[Block, ...]
     ignored: tuple[IgnoredRange, ...]
     end: int
-    """Of the last result."""
+    """The end of the last result."""
 
 
 class ObservationReader:

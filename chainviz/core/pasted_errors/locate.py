@@ -16,9 +16,9 @@ from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.request import NO_REQUEST, Request
 
 NEAR = 2
-"""Messages between the one that an id is in and a problem that the id is about."""
+"""The greatest distance in messages between an id and a problem that is about it."""
 FEW = 4
-"""A word in more messages is no id."""
+"""A word that occurs in more messages is not an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Places:
     by_id: frozenset[int] = frozenset()
     by_index: frozenset[int] = frozenset()
     missing: tuple[str, ...] = ()
-    """Ids that it names and the chain does not have."""
+    """Ids in the error that the chain does not have."""
     ids: tuple[str, ...] = ()
-    """Ids that it names and the chain has."""
+    """Ids in the error that the chain has."""
 
     @property
     def best(self) -> frozenset[int]:
@@ -41,11 +41,12 @@ class Places:
 @dataclass(frozen=True, slots=True)
 class LocatedError:
     provider: Provider | None
-    """Whose message it is; None where the wording is not known."""
+    """The provider of the message, or None if the wording is unknown."""
     problems: tuple[Problem, ...]
-    """What the provider's rules find there, the best match first; empty where the chain has no such problem (any more)."""
+    """The problems that the provider's rules find there, the best match first; empty if the chain has no such problem
+    (any more)."""
     path: Path | None
-    """Where to look: of the first problem, else of the message or the id that the error names."""
+    """The path of the first problem, else of the message or the id that the error names."""
 
     fixes: tuple[str, ...] = ()
     """Names of the fixes, the smallest first."""
@@ -140,7 +141,7 @@ def sent_together(place: int, ordinals: Iterable[int | None]) -> list[int]:
 
 
 NAMED = 4
-"""Ids that are listed."""
+"""The most ids that are listed."""
 
 
 def what_was_tried(error: ErrorMessage, found: LocatedError) -> Iterator[str]:

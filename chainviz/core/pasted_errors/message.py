@@ -31,9 +31,9 @@ _SENTENCE_END = re.compile(r"\.\s|\n")
 _IDS = frozenset(("id", "ids", "call_id", "item_id"))
 """Names of variables that stand for ids."""
 FEWEST_LETTERS = 10
-"""A shorter sentence recognises nothing."""
+"""A shorter sentence is not used to recognise errors."""
 TRUNCATED_AFTER = 8
-"""Words after which a sentence may break off where the text ends."""
+"""The number of words after which a sentence may be cut off at the end of the text."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class Words:
 @dataclass(frozen=True, slots=True)
 class Match:
     score: int
-    """How many words of the sentence were found."""
+    """The number of words of the sentence that were found."""
     ids: tuple[str, ...]
-    """Ids that are written in place of its variables."""
+    """Ids in place of its variables."""
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,9 @@ def _common(expected: Sequence[str], words: Sequence[str], start: int) -> int:
 
 
 MOST = 20_000
-"""Characters of a pasted text that are looked at."""
+"""The number of characters of a pasted text that are searched."""
 SURE = 4
-"""Words of a sentence that tell an error of an API from other text."""
+"""The number of words of a sentence that distinguish an error of an API from other text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +180,19 @@ class ErrorMessage:
     text: str
     """The API's own words, without what was around them."""
     known: tuple[KnownSentence, ...]
-    """The sentences that it holds, the longest first; empty for a message that is not known."""
+    """The sentences that it contains, the longest first; empty for an unknown message."""
     ids: tuple[str, ...]
-    """Ids of calls and items that it names."""
+    """Ids of calls and items in the message."""
     message: int | None
-    """Index of the message in the request that it names, from 0."""
+    """Index of the message of the request that the error names, from 0."""
     part: int | None
     """Index of the part in that message."""
     is_sure: bool = False
-    """Whether it is certainly a known error, and not a text with a few of its words."""
+    """True if it is certainly a known error, and not a text with a few of its words."""
     looks_like_error: bool = False
-    """Whether the text has words of an error, known or not."""
+    """True if the text has words of an error, known or not."""
     looks_like_ids: tuple[str, ...] = ()
-    """Other words that may be ids; one that is in a chain is."""
+    """Other words that may be ids; those that occur in the chain are."""
 
     @property
     def providers(self) -> tuple[str, ...]:
@@ -305,11 +305,11 @@ def _has_both(word: str) -> bool:
 
 _COLOURS = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-9;]*[A-Za-z]", re.IGNORECASE)
 _CODES = re.compile(r"\\+u00([2-7][0-9a-f])", re.IGNORECASE)
-"""Signs as .NET and Go spell them in JSON."""
+"""Characters that .NET and Go escape in JSON."""
 _SPACES = re.compile(r"\\+[nrt]")
 _QUOTES = re.compile(r"\\+(?=[\"'/`])")
 _HOLDERS = ("message", "responseBody", "body", "response", "data", "exception", "msg", "detail", "text")
-"""Members in which SDKs and logs keep what an API answered."""
+"""Members in which SDKs and logs store the answer of an API."""
 MOST_LEVELS = 6
 MOST_VALUES = 8
 

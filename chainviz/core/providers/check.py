@@ -158,7 +158,7 @@ class Verdict:
     warnings: int = 0
     infos: int = 0
     unchecked: int = 0
-    """Places that were not understood."""
+    """The number of places that were not understood."""
 
     @property
     def state(self) -> State:

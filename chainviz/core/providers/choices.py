@@ -103,7 +103,7 @@ class PictureRules:
     mislabelled: Rule
     empty: Rule
     types: Container[str] = COMMON
-    """Media types that the API takes."""
+    """Media types that the API accepts."""
 
     @property
     def choices(self) -> dict[str, Choice]:

@@ -24,7 +24,7 @@ from chainviz.core.providers.rules import ALL_MODELS, NO_MARK, Mark, Rule, Secti
 NOT_UNDERSTOOD = Rule("not-understood", "unchecked", "", "", models=ALL_MODELS, since="", checked="")
 
 Broken = tuple[Rule, int | None, str]
-"""A broken rule: which, by which part of the message, and what the message does."""
+"""A broken rule, the index of the part that breaks it, and what the message does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class CallIds:
     """The ids of tool calls that an API takes (rules in the provider's file), and how it spells its own."""
 
     template: str = "call_{r:24:x}"
-    """For chain/tool_ids.py."""
+    """The template for chain/tool_ids.py."""
     pattern: str = r"[^\x00]{1,64}"
-    """What every id that the API takes matches as a whole."""
+    """The pattern that an id must match completely."""
     unique: bool = False
-    """The API refuses an id that an earlier call of the request has."""
+    """True if the API refuses an id that an earlier call of the request has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +54,17 @@ class WireFault:
     """Something in the JSON of a message that an API may refuse."""
 
     name: str
-    """What it is, for providers that share a form and have rules of their own; "" where `rule` says it."""
+    """The name, for providers that share a form but have their own rules; "" if `rule` contains it."""
     part: int | None
     what: str
-    """What the message does."""
+    """What the message does, for a sentence."""
     detail: str = ""
-    """The field or the type it is about."""
+    """The field or the type that the problem is about."""
     rule: Rule | None = None
 
 
 WireForm = Callable[[Message], Iterable[WireFault]]
-"""Checks the JSON of a message; providers with the same form share the function, and it is asked once."""
+"""Checks the JSON of a message. Providers with the same form share the function, so that it runs once."""
 
 
 @dataclass(frozen=True)
@@ -73,24 +73,24 @@ class Excerpt:
 
     section: Section[Message]
     number: int
-    """Its place in the chain, from 1."""
+    """The number of the section in the chain, from 1."""
     first_message: int
     """The index of its first message in the chain."""
     before: Role
-    """Role of the message right before it; "" where it begins the chain."""
+    """The role of the message directly before it; "" if it begins the chain."""
     after: Role | None
-    """Role of the message right behind it; None where it ends the chain."""
+    """The role of the message directly after it, or None if it ends the chain."""
     problems: Sequence[Problem]
-    """What the tree and the contents say of it."""
+    """The problems that the tree and the contents show."""
     format: str = ""
-    """The format in which the chain is written; "" for one that no document holds."""
+    """The format in which the chain is written; "" if no document contains it."""
     paired: Container[str] = ()
-    """Ids of calls that have a result somewhere behind them in the chain, be it in another pair."""
+    """Ids of calls that have a result later in the chain, even in another pair."""
     joined: Container[str] = ()
-    """Ids of calls that have their result behind later AI messages of the same unbroken run."""
+    """Ids of calls whose result comes after later AI messages of the same unbroken run."""
 
     request: Request = NO_REQUEST
-    """What the document records beside its messages."""
+    """The request of the document, beside its messages."""
     seen: Mark = NO_MARK
     """The marks of all messages before it."""
     _faults: dict[WireForm, list[tuple[Path, int, WireFault]]] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -147,11 +147,11 @@ class Excerpt:
 
 
 Choice = Rule | Callable[[Excerpt, Problem], Rule | None]
-"""The rule that a finding breaks, or how it is chosen; None where it breaks none."""
+"""The rule that a finding breaks, or a function that chooses it; None if it breaks none."""
 WholeCheck = Callable[[Iterable[tuple[Path, int, Message]], str], Iterable[tuple[Path, int, Broken]]]
-"""What is wrong in the whole request: takes each message with its path and index, and the format of the chain."""
+"""Finds problems of the whole request. Receives each message with its path and index, and the format of the chain."""
 SectionCheck = Callable[[Excerpt], Iterable[tuple[Path, int, Broken]]]
-"""What is wrong in a section, each with the path and the index of its message."""
+"""Finds problems of a section, each with the path and the index of its message."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,41 +159,41 @@ class Provider:
     name: str
     label: str
     speaker: str
-    """Whose words its rules quote."""
+    """The provider whose words the rules quote."""
     rules: Mapping[str, Choice]
     """The rule that each finding breaks, by the finding's name."""
     reused_id: Callable[[Called, Called], Rule | None] = lambda call, before: None
-    """The rule that a call breaks whose id an earlier one has."""
+    """Returns the rule that is broken by a call with the id of an earlier one."""
     call_ids: CallIds = CallIds()
     formats: frozenset[str] = frozenset()
-    """Formats whose messages are the JSON that would be sent."""
+    """Formats whose messages are the JSON that is sent."""
     clients: frozenset[str] = frozenset()
-    """Formats of programs that talk to this API; of the form that several APIs speak, the one it is named after."""
+    """Formats of programs that call this API. A form that several APIs use counts for the API that it is named after."""
     message_place: str = "messages[{}]"
-    """How its errors name a message of the request."""
+    """How the API's errors name a message of the request."""
     vendor: str = ""
-    """Who makes its models, as the price table names them; "" where it serves models of many."""
+    """The vendor of its models, as in the price table; "" if it serves models of several."""
     kinds: frozenset[str] = frozenset()
-    """Parts that the tree does not know and the API does."""
+    """Parts that the API knows and the tree does not."""
     wire: WireForm = lambda message: ()
     """Checks the JSON of a message of one of `formats`."""
     sessions: Mapping[str, WireForm] = field(default_factory=dict)
-    """The same for formats of sessions, whose lines hold what would be sent beside other members."""
+    """The same for formats of sessions, whose lines contain the messages beside other members."""
     wire_rule: Callable[[WireFault], Rule | None] = lambda fault: fault.rule
-    """The rule that a fault breaks; None where the API takes it."""
+    """Returns the rule that a fault breaks, or None if the API accepts it."""
     chosen_rules: tuple[Rule, ...] = ()
-    """Rules that a function chooses: in `rules`, `reused_id`, `wire_rule`, `sent`, `opening` or `ending`, or as `wire` finds them."""
+    """Rules that are chosen by a function: `rules`, `reused_id`, `wire_rule`, `sent`, `opening`, `ending` or `wire`."""
     section_rules: tuple[SectionRule, ...] = ()
     cache_rule: Rule | None = None
-    """The rule that a request with more than four cache_control blocks breaks; None where any number is taken."""
+    """The rule that a request with more than four cache_control blocks breaks, or None if any number is accepted."""
     sent: tuple[SectionCheck, ...] = ()
-    """Checks of neighbouring messages in the JSON that would be sent."""
+    """Checks of neighbouring messages in the JSON that is sent."""
     opening: tuple[SectionCheck, ...] = ()
     """Checks of the chain's first section."""
     ending: tuple[SectionCheck, ...] = ()
     """Checks of the chain's last section."""
     whole: tuple[WholeCheck, ...] = ()
-    """Checks of the whole chain, for rules about ids that are not those of calls. A stored chain is not asked."""
+    """Checks of the whole chain, for rules about ids other than those of calls. They do not run on stored chains."""
 
     @cached_property
     def all_rules(self) -> tuple[Rule, ...]:
@@ -343,11 +343,11 @@ def _is_unsent(excerpt: Excerpt, problem: Problem) -> bool:
 
 
 IMAGE_ADDRESS = "image-address"
-"""The finding that an image lies where no API can reach it."""
+"""The finding that no API can reach the address of an image."""
 OF_ALL = {IMAGE_ADDRESS: NOT_UNDERSTOOD}
-"""Rules of every provider that has none of its own for a finding."""
+"""Rules of every provider that has no own rule for a finding."""
 OPAQUE = "opaque-part"
-"""The finding that a part is of a kind the tree does not know."""
+"""The finding that the tree does not know the kind of a part."""
 
 
 def _fixes_of(excerpt: Excerpt, problem: Problem) -> tuple[str, ...]:

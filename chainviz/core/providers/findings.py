@@ -52,13 +52,13 @@ _BROKEN = {
     "cut": "has an image whose data breaks off",
 }
 _BEGINNING = 200
-"""Characters of a data: URL that tell whether a picture is in it, or only a word in its place."""
+"""The number of characters of a data: URL that show whether it contains an image or other text."""
 SCHEMES = frozenset(("http", "https", "gs", "s3"))
-"""Of addresses that the APIs fetch themselves, each some of them."""
+"""The schemes of addresses that some of the APIs fetch."""
 SAFE_ID, LONGEST_ID, LONGEST_NAME = 40, 64, 64
 
 Found = tuple[str, int | None, str]
-"""A finding's name, the part, and what the message does."""
+"""The name of a finding, the part, and what the message does."""
 
 
 def content_findings(section: Section[Message], number: int, first_message: int, before: Role) -> Iterator[Problem]:

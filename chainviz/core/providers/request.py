@@ -17,33 +17,33 @@ from chainviz.core.usage.document_usage import declared_tools
 from chainviz.core.usage.recorded import find_api, find_model
 
 STORED = ("conversation", "previous_response_id")
-"""Members of a request that name earlier messages, which the API stores."""
+"""Members of a request that name earlier messages which the API stores."""
 REFERENCE = "item_reference"
-"""An item that stands for one that the API stores."""
+"""An item that refers to an item which the API stores."""
 _REFERENCE = re.compile(rf'"type"\s*:\s*"{REFERENCE}"')
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     model: str = ""
-    """The recorded model; "" where none is recorded, as in a bare list of messages."""
+    """The recorded model; "" if none is recorded, as in a bare list of messages."""
     members: tuple[str, ...] = ()
     """Names of the members beside the messages whose value is not null, in alphabetical order."""
     tools: tuple[str, ...] | None = None
-    """Names of the tools that the request defines, in alphabetical order; None where it has no definitions."""
+    """Names of the tools that the request defines, in alphabetical order; None if it has no definitions."""
     marked: int = 0
-    """How many blocks with cache_control are beside the messages."""
+    """The number of blocks with cache_control beside the messages."""
     is_answer: bool = False
-    """The document is one answer of an API and no request."""
+    """True if the document is one answer of an API and not a request."""
     ends_with_answer: bool = False
-    """The last message is an answer of the API, which has not been sent back to it."""
+    """True if the last message is an answer of the API that was not sent back to it."""
 
     thinking: str = ""
-    """The `type` of the member `thinking`, such as `disabled`; "" where the request does not say."""
+    """The `type` of the member `thinking`, such as `disabled`; "" if the request does not say."""
     stored: str = ""
-    """What says that the API stores messages of the conversation: a member of STORED, or REFERENCE; "" where nothing does."""
+    """Shows that the API stores messages of the conversation: a member of STORED, or REFERENCE; "" if nothing does."""
     api: str = ""
-    """The recorded name or address of the API; "" where none is recorded."""
+    """The recorded name or address of the API; "" if none is recorded."""
 
     def stores_call(self, section: Section[Any], place: tuple[int, int | None]) -> bool:
         """Return True if a call before this pair may be among the messages that the API stores: the pair has no AI

@@ -39,16 +39,16 @@ class Rule:
     says: str
     """The API's own sentence, with a VARIABLE for each part that differs between requests; "" for an info without one."""
     source: str
-    """Page, issue or recorded request that the sentence is known from."""
+    """The page, issue or recorded request that contains the sentence."""
     fixes: tuple[str, ...] = ()
-    """Names of repairs, the smallest first; where a finding of the tree brings its own, or none helps (WITHOUT_FIX), none."""
+    """Names of repairs, the smallest first. Empty if the tree's finding has its own, or none helps (WITHOUT_FIX)."""
     _: KW_ONLY
     models: str
-    """The models that the rule holds for, in words; ALL_MODELS for an API that treats all alike."""
+    """The models that the rule applies to, as text; ALL_MODELS if the API treats all alike."""
     since: str
-    """Month (YYYY-MM) from which the API is known to refuse this, or the documentation says so."""
+    """The month (YYYY-MM) since which the API, or its documentation, is known to refuse this."""
     checked: str
-    """Day (YYYY-MM-DD) on which the rule was last compared with its source."""
+    """The day (YYYY-MM-DD) on which the rule was last compared with its source."""
     note: str = ""
     """When the API refuses it although the sentence does not say so, or why it is accepted: a clause without a full stop."""
 
@@ -88,7 +88,7 @@ WITHOUT_FIX: Mapping[str, str] = {
 
 
 NO_REPAIR = f"No repair is known: {_JSON}."
-"""The reason for a rule that has none of its own."""
+"""The reason for a rule without a reason of its own."""
 
 
 def reason_without_fix(problem: Problem) -> str:
@@ -102,11 +102,11 @@ class Wording:
     """A wording of an error beside the sentences that rules quote, and the rules that mean the same."""
 
     says: str
-    """As in a rule, with variables such as `{id}`."""
+    """The sentence as in a rule, with variables such as `{id}`."""
     providers: tuple[str, ...]
-    """Whose wording it is, the likeliest first."""
+    """The providers with this wording, the likeliest first."""
     rules: tuple[str, ...]
-    """Ids of the rules that mean the same, the likeliest first."""
+    """Ids of the rules with this meaning, the likeliest first."""
     unseen: tuple[str, ...] = ()
     """Fixes of the message that the error names, for a cause that no rule can see in the chain."""
 
@@ -119,21 +119,21 @@ class Mark(IntFlag):
 
     THINKS = 1
     UNTHINKING = 2
-    """Calls tools, and reasons nowhere."""
+    """Calls tools and has no reasoning."""
     NOT_FIRST = 4
-    """Calls tools, and does not begin with reasoning."""
+    """Calls tools and does not begin with reasoning."""
     UNSIGNED = 8
-    """Calls tools, and neither its first call nor a thought before it is signed."""
+    """Calls tools, and neither its first call nor the reasoning before it is signed."""
     ODD_ID = 16
     """Calls a tool with an id that is not nine letters and digits."""
     SIGNED = 32
-    """Holds reasoning that its provider signed."""
+    """Contains reasoning that its provider signed."""
     CALLS = 64
     """Calls tools."""
     SERVER_OPEN = 128
-    """Calls a tool of the API itself whose result is not in the message."""
+    """Calls a tool of the API itself, without its result in the message."""
     SERVER_LATE = 256
-    """Holds a result of a tool of the API itself whose call is not in the message."""
+    """Contains a result of a tool of the API itself, without its call in the message."""
 
 
 NO_MARK = Mark(0)
@@ -174,23 +174,23 @@ class SectionRule:
     rule: Rule
     mark: Mark
     what: str
-    """What a marked message does."""
+    """What a marked message does, for a sentence."""
     where_thinking: bool = False
-    """Only in sections where a message reasons."""
+    """True to check only sections in which a message has reasoning."""
     in_last: bool = False
-    """Only in the chain's last section."""
+    """True to check only the last section of the chain."""
     at_end: bool = False
-    """Only in the chain's last pair."""
+    """True to check only the last pair of the chain."""
     of_part: bool = False
-    """It is about one part of the message (`marked_part`)."""
+    """True if the rule is about one part of the message (`marked_part`)."""
     once: bool = False
-    """Only the first marked message of the chain."""
+    """True to report only the first marked message of the chain."""
     unless: Mark = NO_MARK
-    """Only in sections where no message has one of these marks."""
+    """Marks that exclude a section if one of its messages has them."""
     in_own_form: bool = False
-    """Only in the API's own JSON: programs that write it from another form add what is wanted."""
+    """True to check only the API's own JSON, since programs that write it from another form add what is missing."""
     when: Callable[[Request], bool] = lambda request: True
-    """Only in chains whose document records such a request."""
+    """Returns True for requests to which the rule applies."""
 
     def applies(self, marks: Mark, *, is_last: bool) -> bool:
         """Return True if messages of a section can break the rule. `marks` are those of all its messages."""

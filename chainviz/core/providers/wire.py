@@ -19,7 +19,7 @@ from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules import Rule
 
 Fault = tuple[Rule, Pointer, str]
-"""A broken rule, where in the message's JSON, and what the message does."""
+"""A broken rule, the pointer into the message's JSON, and what the message does."""
 
 NAMES = {
     type(None): "null",
@@ -66,7 +66,7 @@ def unknown_members(value: Mapping[str, Any], known: Iterable[str], place: Point
 
 
 LONGEST = 40
-"""Characters of a name or a word that are quoted."""
+"""The most characters of a name or a word that are quoted."""
 
 
 class Misfit(NamedTuple):
@@ -74,9 +74,9 @@ class Misfit(NamedTuple):
 
     place: Pointer
     how: Literal["missing", "wrong", "unknown"]
-    """`unknown` is a member or a type that nobody here knows, so that nobody can tell whether it is wrong."""
+    """The kind of fault. `unknown` is a member or a type that chainviz does not know, so it may be valid."""
     what: str
-    """Noun phrases, to be put behind “a block with”."""
+    """A noun phrase that follows “a block with”."""
 
 
 class Shape(Protocol):
@@ -156,7 +156,7 @@ class Fields:
     needed: Mapping[str, Form] = field(default_factory=dict)
     optional: Mapping[str, Form] = field(default_factory=dict)
     some: tuple[str, ...] = ()
-    """Optional members of which it has at least one."""
+    """Optional members, of which it must have at least one."""
     json: type = dict
 
     def beside(self, more: Mapping[str, Form]) -> Fields:

@@ -17,7 +17,7 @@ from chainviz.core.secrets.spellings import DecodedText, hides_ascii, spelled
 _BARE = re.compile(r"-?[0-9][0-9.]*")
 _VALUE_END = re.compile(r"\s*(?:[],}]|\Z)")
 LONG = 12
-"""A shorter word goes only as a whole: replacing `ada` inside `adapter` would damage what is no secret."""
+"""A shorter word is replaced only as a whole word: replacing `ada` inside `adapter` would damage other text."""
 
 
 class Values:
@@ -27,7 +27,8 @@ class Values:
         """Prepare the search. `words` are those that a person searches for; an underscore ends them, both here and in a
         text."""
         self._instead: dict[bytes, str | None] = {}
-        """By spelling; None where as many letters have to stand, since what is beside them could not be read else."""
+        """The replacement by spelling; None if it must have the same length, because the surrounding text could not be
+        read otherwise."""
         for value, placeholder in placeholders.items():
             for spelling in spelled(value):
                 self._instead.setdefault(_bytes(spelling.text), placeholder if spelling.readable else None)
@@ -139,9 +140,9 @@ def _is_whole(text: str, start: int, end: int, joins: str) -> bool:
 
 
 HEAD = 24
-"""Bytes of a word that are looked for; the rest of a long one is only compared."""
+"""The number of bytes of a word that are searched; the rest of a long word is compared afterwards."""
 GROUP = 4000
-"""Words of one pattern: far more of them take RE2 minutes to compile."""
+"""The most words of one pattern; RE2 takes minutes to compile many more."""
 MEMORY = 256 << 20
 KEY = 4
 

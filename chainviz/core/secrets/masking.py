@@ -15,7 +15,7 @@ from chainviz.core.secrets.scan import Finding
 
 Strategy = Literal["replace", "mask", "pseudonym"]
 PLACEHOLDERS: dict[str, str] = {"pseudonym": "numbered placeholder", "replace": "placeholder", "mask": "stars"}
-"""What each strategy puts in place of a value, in words."""
+"""What each strategy puts in place of a value, for the user."""
 STARS = "********"
 REASONING_GONE = "[reasoning removed]"
 _NUMBER = re.compile(r"-?[0-9][0-9.]*")
@@ -28,7 +28,7 @@ class Masker:
     def __init__(self, strategy: Strategy = "replace") -> None:
         self.strategy = strategy
         self.placeholders: dict[str, str] = {}
-        """By value, in the order in which values came."""
+        """The placeholder of each value, in the order in which values were found."""
         self._same: dict[tuple[str, str], str] = {}
         self._numbers: dict[str, int] = {}
 

@@ -29,7 +29,7 @@ TEXT, REASONING, ARGUMENTS, CONTENT, ADDRESS, FILE, OPAQUE, MEDIA, CARRIED = (
     "text", "reasoning", "arguments", "content", "address", "file", "opaque", "media", "carried",
 )  # fmt: skip
 JSON_PLACES = frozenset((ARGUMENTS, OPAQUE))
-"""Texts that are JSON and have to stay JSON."""
+"""Texts that are JSON and must stay valid JSON."""
 
 
 def texts_of(part: Part) -> Iterator[tuple[str, str]]:
@@ -143,7 +143,7 @@ def _decoded(encoded: str) -> str | None:
 
 
 SHORT = 200
-"""Characters up to which a member that a part says among other words is a field of its own: a password that the text repeats."""
+"""The longest member, in characters, that is a field of its own if a part's text also contains it, such as a password."""
 
 
 class _Members(list[tuple[str, Any]]):
@@ -156,9 +156,9 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_Members)
 @dataclass(frozen=True, slots=True)
 class SourceField:
     pointer: str
-    """JSON pointer in the unit."""
+    """A JSON pointer in the unit."""
     text: str
-    """With its key, which rules look at too."""
+    """The text with its key, which rules check too."""
 
 
 def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:

@@ -30,8 +30,8 @@ from chainviz.core.secrets.rules.rule import Anchored, Pattern, Rule, lower
 from chainviz.core.secrets.spellings import DecodedText, hides_ascii
 
 FIELD, AROUND = "field", "around"
-"""Places outside of all parts: the n-th unknown field of a message, the n-th text around the messages. They are numbers,
-as the name of a field may hold a value itself."""
+"""Places outside all parts: an unknown field of a message, or a text around the messages, by number, since the name of
+a field may contain a value."""
 STRETCH = 200
 """Messages read at a time."""
 
@@ -41,12 +41,12 @@ class Finding:
     rule: Rule
     start: int
     end: int
-    """Characters of the text it was found in."""
+    """The range in characters of the text."""
     value: str = field(repr=False)
     part: int = -1
-    """Index among the message's parts; -1 for a text that is no message."""
+    """The index among the message's parts; -1 for a text that is not a message."""
     place: str = ""
-    """Which of the part's texts (part_texts.py), or a place outside of all parts."""
+    """The text of the part (part_texts.py), or a place outside all parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Occurrence:
     """A finding and its place in a chain. Its id names the place, not the value, so that it may be stored and logged."""
 
     message: int
-    """Place of the message; -1 around the messages."""
+    """The index of the message; -1 around the messages."""
     path: str
-    """Of the part; of the message for one of its unknown fields; "" around the messages."""
+    """The path of the part, or of the message for one of its unknown fields; "" around the messages."""
     finding: Finding
 
     @property

@@ -20,7 +20,7 @@ SHORTEST_BASE64 = 8
 class Spelling:
     text: str
     readable: bool = True
-    """False for base64, which only a text of the same length can replace."""
+    """False for base64, which can be replaced only by a text of the same length."""
 
 
 def spellings(value: str) -> tuple[str, ...]:

@@ -18,11 +18,11 @@ LONGEST_NAME = 60
 @dataclass(frozen=True, slots=True)
 class WordList:
     name: str
-    """Empty for what was typed into a form."""
+    """The name of the list; empty if it was typed into a form."""
     words: str = ""
-    """One a line; whole words, upper and lower case alike."""
+    """Words, one a line; they match whole words in upper or lower case."""
     patterns: str = ""
-    """One a line, in the syntax of RE2."""
+    """Patterns in the syntax of RE2, one a line."""
 
     def rules(self) -> tuple[Rule, ...]:
         """Raises OptionsError, in one sentence, for a word or a pattern that cannot be looked for."""
@@ -75,7 +75,7 @@ def unpacked(text: str) -> tuple[WordList, ...]:
 
 LONGEST_RULE = 1_000
 MOST_RULES = 50
-"""Patterns at once: each is a walk through the whole chain."""
+"""The most patterns at once, since each searches the whole chain."""
 MEMORY = 8 << 20
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _EXPLAINED = (
@@ -159,7 +159,7 @@ class _Linear:
 
 
 MOST_WORDS = 2_000
-"""Words of one list."""
+"""The most words of a list."""
 LONGEST_WORD = 200
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -198,7 +198,7 @@ class _Span:
 class _Words:
     def __init__(self, words: tuple[str, ...]) -> None:
         self._by_token: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        """By the first run of letters and digits of a word: where in the word that is, and the word."""
+        """By the first run of letters and digits of a word: its offset in the word, and the word."""
         for word in sorted(words, key=len, reverse=True):
             first = _TOKEN.search(word)
             assert first is not None

@@ -16,5 +16,5 @@ from chainviz.core.session_facts.facts import (
 from chainviz.core.session_facts.read import read_facts
 
 FACTS_EDITION = 2
-"""Another one means that stored facts have to be read again."""
+"""If this changes, stored facts are read again."""
 __all__ = ["FACTS_EDITION", "ErrorCount", "Health", "ProblemCount", "Repeat", "SessionFacts", "ToolCount", "read_facts"]

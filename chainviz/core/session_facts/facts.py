@@ -11,12 +11,12 @@ from chainviz.core.usage.recorded import LastCall, TokenUsage
 from chainviz.core.usage.times import NO_TIMES, Times
 
 Health = Literal["accepted", "refused", "part", "failed"]
-"""`refused`: the session's own API would refuse its next request; `part`: not all of it was understood, so nobody can say;
-`failed`: nothing of it could be read."""
+"""`refused`: the session's own API would refuse its next request. `part`: some of it was not understood. `failed`:
+nothing of it could be read."""
 Ending = Literal["", "finished", "interrupted", "api-error"]
-"""How the session ended, as far as it records that."""
+"""How the session ended, if it is recorded."""
 Day = str
-"""A day in UTC, such as `2026-11-27`; "" where no time is recorded."""
+"""A day in UTC, such as `2026-11-27`; "" if no time is recorded."""
 
 
 class ToolCount(NamedTuple):
@@ -24,9 +24,9 @@ class ToolCount(NamedTuple):
 
     calls: int = 0
     errors: int = 0
-    """Results that are marked as errors."""
+    """The number of results that are marked as errors."""
     bytes: int = 0
-    """Of its results."""
+    """The size of its results in bytes."""
 
 
 class Repeat(NamedTuple):
@@ -34,10 +34,10 @@ class Repeat(NamedTuple):
 
     tool: str
     arguments: str
-    """Their beginning."""
+    """The beginning of the arguments."""
     number: int
     bytes: int
-    """Of the repeated results."""
+    """The size of the repeated results in bytes."""
 
 
 class ProblemCount(NamedTuple):
@@ -46,16 +46,16 @@ class ProblemCount(NamedTuple):
     rule: str
     number: int
     text: str
-    """The first one, in a sentence."""
+    """The first problem, as a sentence."""
 
 
 class ErrorCount(NamedTuple):
     """Tool results or answers of an API that report the same error."""
 
     tool: str
-    """"" for an error of the API."""
+    """The name of the tool; "" for an error of the API."""
     text: str
-    """Its first line, with numbers replaced by #, so that errors that differ in a number are one."""
+    """The first line, with numbers replaced by #, so that errors that differ only in a number are equal."""
     number: int
 
 
@@ -63,7 +63,7 @@ class ErrorCount(NamedTuple):
 class SessionFacts:
     format: str = ""
     provider: str = ""
-    """Name of the provider whose API judged the session: its own."""
+    """The name of the provider whose API the session was checked for: its own."""
     title: str = ""
     project: str = ""
     model: str = ""
@@ -72,11 +72,11 @@ class SessionFacts:
     days: frozenset[Day] = frozenset()
     """Days on which something was recorded."""
     usage: Mapping[tuple[Day, str], TokenUsage] = field(default_factory=dict)
-    """By day and model; empty where no usage is recorded."""
+    """Usage by day and model; empty if none is recorded."""
     tools: Mapping[tuple[Day, str], ToolCount] = field(default_factory=dict)
-    """By day and name."""
+    """Counts by day and tool name."""
     problems: tuple[ProblemCount, ...] = ()
-    """Why its API would refuse the next request."""
+    """The reasons why its API would refuse the next request."""
     structure_problems: int = 0
     unread: tuple[Unread, ...] = ()
     secrets: int = 0
@@ -84,7 +84,7 @@ class SessionFacts:
     repeats: tuple[Repeat, ...] = ()
     last_call: LastCall | None = None
     growth: tuple[int, ...] = ()
-    """Tokens of the prompts, request by request, at most `MOST_POINTS` of them."""
+    """The tokens of the prompts, in order; at most `MOST_POINTS` of them."""
     ending: Ending = ""
 
     @property

@@ -18,9 +18,10 @@ class LoadedSession:
     main: LoadedChain
     """The chain with the most messages."""
     parts: Sequence[Sequence[Message]]
-    """The messages of the main chain, then of each other chain those that no part before it contains."""
+    """The messages of the main chain, and for each other chain those that no earlier part contains."""
     other_envelopes: Sequence[Envelope] = ()
-    """Of the other chains, where they are documents of their own; threads of one document share the main chain's."""
+    """The envelopes of the other chains that are separate documents; threads of one document share that of the main
+    chain."""
 
 
 def load_session(source: Source) -> LoadedSession:

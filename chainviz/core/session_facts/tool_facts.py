@@ -10,12 +10,12 @@ from chainviz.core.chain.messages import AI, HUMAN, Message, Text, ToolCall, Too
 from chainviz.core.session_facts.facts import Day, Ending, ErrorCount, Repeat, ToolCount
 
 MOST_KINDS = 50
-"""Kinds of errors, and of repeated calls, that are kept of a session: the most frequent ones."""
+"""The most kinds of errors, and of repeated calls, that are kept of a session: the most frequent ones."""
 LONGEST = 160
-"""Characters of an error, and of the arguments of a repeated call."""
+"""The most characters of an error, and of the arguments of a repeated call."""
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{8}-[0-9a-f-]{27,}\b|\b[0-9a-f]{12,}\b|\d+")
 _API_ERROR = "API Error"
-"""With these words Claude Code begins an answer that the API refused."""
+"""The first words of an answer in Claude Code if the API refused."""
 _INTERRUPTED = "[Request interrupted by user"
 _FINISHED = frozenset(("end_turn", "stop", "STOP", "completed", "stop_sequence"))
 
@@ -24,7 +24,7 @@ class ToolFacts:
     def __init__(self) -> None:
         self.by_day: dict[tuple[Day, str], ToolCount] = {}
         self._calls: dict[str, tuple[Day, ToolCall]] = {}
-        """Without a result yet, by id."""
+        """The calls without a result, by id."""
         self._errors = Counter[tuple[str, str]]()
         self._seen = set[bytes]()
         self._repeats: dict[bytes, Repeat] = {}

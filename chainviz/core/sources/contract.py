@@ -25,7 +25,7 @@ class Session:
     """The working folder that the session records."""
     model: str = ""
     created: float | None = None
-    """In seconds since 1970, as `updated`."""
+    """In seconds since 1970, like `updated`."""
     updated: float | None = None
     messages: int | None = None
     size: int = 0
@@ -50,7 +50,7 @@ class SessionState:
     modified: int
     """In nanoseconds since 1970."""
     row: Session | None = None
-    """What a database lists of it anyway; None for a file."""
+    """The facts that a database lists without reading the session; None for a file."""
 
     @property
     def address(self) -> str:
@@ -63,15 +63,15 @@ class Store(Protocol):
     label: str
     """The agent's name on pages."""
     writes: bool
-    """Whether a session can be written back: see `write`."""
+    """True if a session can be written back: see `write`."""
     kind: Database | None = None
-    """Of its database; None where sessions are files."""
+    """The kind of database, or None if sessions are files."""
     letters: str = ""
     """The mark of the agent on pages; "" for the first two letters of its label."""
     formats: Sequence[str] = ()
-    """Formats that this agent writes: a file in one of them is one of its sessions, wherever it is."""
+    """Formats that only this agent writes: a file in one of them is one of its sessions, wherever it is."""
     in_projects: bool = False
-    """Whether the sessions of each project are in a folder of their own."""
+    """True if each project has its own folder of sessions."""
 
     def places(self, machine: Machine) -> Sequence[Path]:
         """Return the folders or databases of the agent that are there. Looks at names only."""

@@ -32,13 +32,13 @@ class FileStore(Store):
     label: str
     kept_at: tuple[Place, ...]
     patterns: tuple[str, ...]
-    """Of the sessions of a place, below its folder."""
+    """The patterns of the sessions of a place, below its folder."""
     name: Callable[[Path], str] = stem
-    """The id of a session in a file of this path."""
+    """Returns the id of a session from the path of its file."""
     is_left_out: Callable[[Path], bool] = lambda path: False
-    """Whether a file that matches is no session."""
+    """Returns True for a matching file that is not a session."""
     started_by: Callable[[Path], str] = lambda path: ""
-    """The id of the session whose agent started the one of this path."""
+    """Returns the id of the session whose agent started the session in this file."""
     writes: bool = True
     letters: str = ""
     formats: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ MOST_DEPTH = 24
 SUFFIXES = frozenset((
     ".json", ".jsonl", ".ndjson", ".eval", ".traj", ".txt", ".log", ".md", ".yaml", ".yml", ".csv", ".tsv", ".har", ".out",
 ))  # fmt: skip
-"""Of files that may hold a transcript, before `.gz` or `.zst` where they are compressed."""
+"""Suffixes of files that may contain a transcript, before `.gz` or `.zst` if they are compressed."""
 LEADS_OUT = "A link out of this folder is not followed."
 LINKED_FOLDER = "A link to a folder is not followed."
 NO_UTF8 = "Its name is not valid UTF-8; rename it to open it."
@@ -25,12 +25,12 @@ NO_UTF8 = "Its name is not valid UTF-8; rename it to open it."
 @dataclass(frozen=True, slots=True)
 class FoundFile:
     name: str
-    """Below the folder, with / between parts."""
+    """The path below the folder, with / between its parts."""
     size: int
     modified: int
-    """In nanoseconds."""
+    """In nanoseconds since 1970."""
     sentence: str = ""
-    """Why it cannot be opened."""
+    """The reason why it cannot be opened."""
 
     @property
     def display_name(self) -> str:
@@ -48,9 +48,9 @@ class SessionFolder:
 
     path: Path
     pattern: str = ""
-    """Which of its files, such as `**/*.jsonl`; "": all that may be transcripts."""
+    """The files to list, such as `**/*.jsonl`; "" for all that may be transcripts."""
     left_out: Path | None = None
-    """A folder in it that is not looked into."""
+    """A folder in it that is skipped."""
 
     def lists(self, path: str) -> bool:
         """Return True if a file of this path belongs to the folder."""

@@ -67,7 +67,7 @@ class FolderStore(Store):
 
 
 _FILES = FileStore("", "Folder", (), ())
-"""Reads a file of a folder as agents' stores read theirs."""
+"""Reads a file of a folder as the stores of agents do."""
 
 
 def _databases_in(folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ from chainviz.core.documents.json.edit import decode
 from chainviz.core.usage.document_usage import request_title
 
 HEAD = 1 << 16
-"""Bytes that are looked at."""
+"""The number of bytes that are read."""
 _PROJECTS = (
     "cwd",
     "workingDirectory",
@@ -29,7 +29,7 @@ _TITLES = ("customTitle", "aiTitle", "title", "summary", "sessionTitle")
 _TIMES = ("timestamp", "created_at", "createdAt", "startTime", "created", "time", "ts")
 _PEOPLE = ("user", "human", "USER_EXPLICIT")
 _INSIDE = ("payload", "message", "data", "info", "context", "meta", "metadata", "event")
-"""Members in which records keep what they tell."""
+"""Members in which records store their content."""
 
 
 @dataclass(frozen=True, slots=True)

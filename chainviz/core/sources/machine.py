@@ -20,7 +20,8 @@ class Home:
     path: Path
     system: str
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables of programs that run in this home. Empty for the Windows home that WSL sees, where those of Linux do not count."""
+    """Environment variables of programs that run in this home. Empty for the Windows home that WSL sees, to which
+    Linux's variables do not apply."""
 
     def folder(self, word: str) -> Path:
         """Return the folder for a word: `home`, `data` (XDG's, also on macOS and Windows), `state`, `config` (XDG's),

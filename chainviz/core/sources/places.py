@@ -15,11 +15,12 @@ _WORD = re.compile(r"\{(\w+)\}/?")
 @dataclass(frozen=True, slots=True)
 class Place:
     usual: str
-    """A pattern that begins with the word of a folder, `{data}/opencode/opencode.db`; "" where only the variable names one."""
+    """A pattern that begins with the name of a folder, `{data}/opencode/opencode.db`; "" if only the variable names a
+    folder."""
     variable: str = ""
-    """An environment variable whose folder takes the place of the usual one …"""
+    """An environment variable whose folder replaces the usual one …"""
     below: str = ""
-    """… and the pattern below that folder; several folders are separated by commas."""
+    """… and the pattern below that folder. Several folders are separated by commas."""
 
 
 def paths_of(places: Iterable[Place], machine: Machine) -> list[Path]:

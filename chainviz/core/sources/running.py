@@ -10,9 +10,10 @@ from chainviz.core.databases.writing import openers_of
 from chainviz.core.sources.contract import Session
 
 PROCESSES = Path("/proc")
-"""Where Linux lists processes; other systems have no such folder, and list none."""
+"""The folder in which Linux lists processes; other systems have no such folder."""
 _WORDS = 3
-"""Words of a command line among which the agent's program is: an interpreter and its options come before it."""
+"""The number of words of a command line in which the agent's program is searched, since an interpreter and its options
+may precede it."""
 
 
 @dataclass(frozen=True, slots=True)

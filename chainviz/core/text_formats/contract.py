@@ -39,7 +39,7 @@ class Section:
     name: str
     content: str = ""
     children: tuple[Section, ...] = ()
-    """Written after the content, one level deeper."""
+    """Sections that are written after the content, one level deeper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +54,16 @@ class FoundSection:
     """A section in a text."""
 
     name: str
-    """As it is registered; as the text spells it where nothing is registered."""
+    """The registered name, or the name in the text if no sections are registered."""
     text: str = field(repr=False)
     """The whole text."""
     start: int
     end: int
-    """Of the content, without the white space around it."""
+    """The range of the content, without the white space around it."""
     outer_start: int
-    """Where its header or opening tag begins."""
+    """The start of its header or opening tag."""
     outer_end: int
-    """Behind its closing tag, or where the next header begins."""
+    """The end of its closing tag, or the start of the next header."""
 
     @property
     def content(self) -> str:
@@ -78,7 +78,7 @@ class IgnoredRange:
     start: int
     end: int
     header: str = ""
-    """The name of the header it begins with: one that is not registered, or whose section is blank."""
+    """The name of its first header if it is not registered or its section is blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,9 @@ class Ambiguity:
 @dataclass(frozen=True, slots=True)
 class ParsedText:
     sections: tuple[FoundSection, ...]
-    """In the order in which they end."""
+    """The sections in the order in which they end."""
     ignored: tuple[IgnoredRange, ...]
-    """In the order of the text."""
+    """The ignored ranges in the order of the text."""
     ambiguities: tuple[Ambiguity, ...] = ()
 
     def values(self) -> dict[str, list[str]]:
@@ -109,17 +109,17 @@ class ParsedText:
 @dataclass(frozen=True)
 class TextFormat(ABC):
     sections: tuple[RegisteredSection, ...] = ()
-    """Without any, every section of the text is found."""
+    """The sections to find; if empty, every section of the text is found."""
     strict: bool = False
     reference: bool = False
-    """Behave like the reference implementation also where its result is a bug or differs from the seed."""
+    """True to behave like the reference implementation even if its result is a bug."""
 
     name: ClassVar[str]
     label: ClassVar[str]
     is_wrapped: ClassVar[bool]
-    """Results in this format are wrapped in an outer `<observation>` (seed 2, design decision 2)."""
+    """True if results in this format are wrapped in an outer `<observation>`."""
     separator: ClassVar[str]
-    """Between two sections."""
+    """The text between two sections."""
 
     def register(self, name: str, guidance: str = "") -> Self:
         """Return the format with one more section. Upper and lower case are the same; the first spelling and guidance

@@ -16,7 +16,7 @@ from chainviz.core.text_formats.contract import (
 )
 
 _HEADER = re.compile(r"^#[\t\n\f\r ]+(.+)$", re.MULTILINE)
-"""As the reference has it: the white space may be a line break."""
+"""Like the reference: the white space may be a line break."""
 
 
 class Markdown(TextFormat):

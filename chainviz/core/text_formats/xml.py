@@ -19,7 +19,8 @@ from chainviz.core.text_formats.contract import (
 )
 
 MOST_NESTED = 32
-"""Sections of one name inside one another; opening tags further out are text, or a short text would hold huge sections."""
+"""The deepest nesting of sections of one name. Opening tags further out are text, so that a short text cannot contain
+huge sections."""
 _TAG = re.compile(r"<(/?)([^<>]+)>")
 _TAG_NAME = re.compile(r"[^\W\d][\w.-]*")
 

@@ -30,9 +30,9 @@ SyntaxName = Literal["json", "yaml"]
 class Call:
     name: str
     arguments: dict[str, Any] | None = None
-    """JSON values; numbers of JSON keep their full length. None where the call has none."""
+    """JSON values; JSON numbers keep their full length. None if the call has no arguments."""
     source: str = field(default="", repr=False, compare=False)
-    """The call as the text spells it, where that is JSON."""
+    """The call in the spelling of the text, if that is JSON."""
 
     @property
     def text(self) -> str:
@@ -56,9 +56,9 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class ReadCalls:
     entries: tuple[Entry, ...]
-    """Valid neighbours of a broken entry too; of a broken text those before the fault."""
+    """The entries, including valid ones beside a broken one; of a broken text, those before the fault."""
     error: CallsError | None = None
-    """Why none of the calls runs."""
+    """The reason why none of the calls runs."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -152,15 +152,15 @@ OUTER = ReadCalls((), CallsError("invalid_json", "another section of the same na
 @dataclass(frozen=True, slots=True)
 class ParseOptions:
     format: str = ""
-    """Name of a text format; "" takes the one that finds more sections."""
+    """The name of a text format; "" to use the one that finds more sections."""
     sections: tuple[RegisteredSection, ...] = USUAL
-    """Without any, every section is found."""
+    """The sections to find; if empty, all."""
     strict: bool = False
     calls_in: str = ACTION
-    """The section whose text is calls; "" is none."""
+    """The section that contains calls; "" for none."""
     syntax: SyntaxName = "json"
     schemas: Mapping[str, Schema] = field(default_factory=dict)
-    """Of arguments, by tool."""
+    """The schema of the arguments, by tool."""
 
     def __post_init__(self) -> None:
         """Raise OptionsError for a word that is not one of the choices."""
@@ -174,10 +174,11 @@ DEFAULT = ParseOptions()
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer:
     format: TextFormat
-    """With the sections registered: its `parse` gives the values or the error, its `describe_structure` the prompt."""
+    """The format with the sections registered. Its `parse` returns the values or the error, its `describe_structure`
+    the prompt."""
     text: ParsedText
     actions: tuple[tuple[FoundSection, ReadCalls], ...]
-    """Offsets of calls count from the section's `start`."""
+    """The sections with calls; offsets of calls count from the section's `start`."""
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from chainviz.core.usage.document_usage import NO_SCHEMAS, Schema, ToolSchemas, 
 
 Medium = Image | Binary
 Wrapper = Literal["auto", "none", "section"]
-"""auto: `<observation>` around XML; section: one section named observation, in Markdown too."""
+"""auto: `<observation>` around XML. section: one section named observation, also in Markdown."""
 
 ERROR = "Error: "
 
@@ -32,7 +32,7 @@ class Output:
     """A JSON value."""
     media: tuple[Medium, ...] = ()
     instructions: str = ""
-    """Written beside the result for the model."""
+    """Instructions for the model beside the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class Raw:
 @dataclass(frozen=True, slots=True)
 class Result:
     text: str
-    """A section for each call, in call order, errors included; "" where there is no call."""
+    """A section for each call, including errors, in call order; "" if there is no call."""
     media: tuple[Medium, ...]
-    """Of all results, in call order."""
+    """The media of all results, in call order."""
     raw: Raw
 
     def as_content_parts(self) -> tuple[Text | Medium, ...]:
@@ -80,11 +80,11 @@ class ResultOptions:
     syntax: SyntaxName = "json"
     wrapper: Wrapper = "auto"
     empty_when_all_failed: bool = False
-    """No text where every call failed (seed 2, design decision 3), although the model then sees no error."""
+    """True to return no text if every call failed, although the model then sees no error."""
     go_compatible: bool = False
-    """JSON with the escapes of Go's encoder."""
+    """True to write JSON with the escapes of Go's encoder."""
     reference: bool = False
-    """As the reference's newest version: no automatic wrapper, Go's escapes."""
+    """True to behave like the reference's newest version: no automatic wrapper, and Go's escapes."""
 
     def __post_init__(self) -> None:
         """Raise OptionsError for a word that is not one of the choices."""

@@ -116,11 +116,11 @@ _INTEGER = re.compile(r"[-+]?(?:0b[01][01_]*|0o[0-7][0-7_]*|0x[0-9a-fA-F][0-9a-f
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}\S*)?")
 _OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")
-"""Line breaks that YAML would read as another one."""
+"""Characters that YAML reads as line breaks, and other programs do not."""
 _BASES = {"0b": 2, "0o": 8, "0x": 16}
 _TEXT = "tag:yaml.org,2002:str"
 _MOST_DIGITS = 4300
-"""Python refuses to read longer integers."""
+"""The most digits of an integer that Python reads."""
 _IN_WORDS = {"mapping values are not allowed here": "a second colon needs quotes around its text"}
 
 

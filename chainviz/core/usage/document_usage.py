@@ -148,31 +148,33 @@ def allows_text(schema: Any) -> bool:
 
 
 _LINE_KEYS = ("customTitle", "aiTitle", "summary")
-"""What a line of a session names it by; one that a person gave comes first (formats.md 2.13)."""
+"""Members of a line with the name of a session; a name that a person gave comes first."""
 _MEMBERS = ("title", "summary", "name")
-"""What the object around a list of messages names it by; `name` only beside the lists of `_CHATS`, elsewhere it names an agent."""
+"""Members with the name, in the object around a list of messages. `name` counts only beside the lists of `_CHATS`;
+elsewhere it names an agent."""
 _CHATS = frozenset(("chat_messages", "conversation"))
-"""How claude.ai, goose and Cursor name the list of messages."""
+"""The names of the list of messages in claude.ai, goose and Cursor."""
 _HEADS = ("info", "session")
-"""In which opencode and Crush keep what they tell of a session."""
+"""Members in which opencode and Crush store the facts of a session."""
 _UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-|Untitled Session$|New Agent$")
-"""What opencode, Crush and Cursor name a session that nobody named."""
+"""The names that opencode, Crush and Cursor give to sessions without a name."""
 _CONTEXT_TAGS = (
     "environment_context", "environment_details", "user_instructions", "system-reminder", "command-name", "command-message",
     "command-args", "command-contents", "local-command-stdout", "local-command-stderr", "local-command-caveat",
     "ide_opened_file", "ide_selection", "user-prompt-submit-hook", "turn_aborted", "INSTRUCTIONS",
 )  # fmt: skip
-"""Elements that agents put before or instead of what a person wrote."""
+"""Elements that agents put before or in place of a person's text."""
 _CONTEXT = re.compile(rf"\s*<({'|'.join(_CONTEXT_TAGS)})(?:\s[^<>]*)?>.*?</\1\s*>\s*", re.DOTALL)
 _AGENT_NOTES = ("Caveat: The messages below", "# AGENTS.md instructions", "[Request interrupted by user")
 _MOVED_TEXTS = ("[Result of the ", "[Error result of the ", "[Call of ", "[Call (")
 _MOVED_MESSAGES = ("[System message]", "[Tool message without a call]", "[Message of the role ")
-"""Beginnings of texts that a repair moved into a human message, and marks before a text of another message (operations/repair)."""
+"""The beginnings of texts that a repair moved into a human message, and marks before a text of another message
+(operations/repair)."""
 _COMMAND = re.compile(r"/[\w:-]{1,40}\s*")
 """A command to the agent itself, such as /clear."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,100}>")
 _LOOKED_AT = 20_000
-"""Characters of a request."""
+"""The number of characters of a request that are read."""
 
 
 def recorded_title(context: DocumentContext) -> str:

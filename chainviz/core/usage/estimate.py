@@ -11,7 +11,7 @@ from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, T
 
 BYTES_PER_TOKEN = 4
 PIECE = 50_000
-"""Characters that are counted at once: at most 200,000 tokens, the library's limit."""
+"""The number of characters that are counted at once: at most 200,000 tokens, the library's limit."""
 
 
 def estimated_tokens(size: int, bytes_per_token: float = BYTES_PER_TOKEN) -> int:

@@ -142,9 +142,9 @@ def _spellings(name: str) -> Iterator[tuple[str, str | None]]:
 @dataclass(frozen=True)
 class ChainUsage:
     by_model: Mapping[str, TokenUsage]
-    """Recorded usage; empty where none is recorded."""
+    """Recorded usage; empty if none is recorded."""
     model: str
-    """The model that was called most, or that the document names; "" where none is recorded."""
+    """The model that was called most, or that the document names; "" if none is recorded."""
 
     @property
     def is_recorded(self) -> bool:

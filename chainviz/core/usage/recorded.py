@@ -14,15 +14,15 @@ class TokenUsage(NamedTuple):
 
     calls: int = 0
     input: int = 0
-    """Of the prompts, with those that were read from a cache or written to it."""
+    """Tokens of the prompts, including those that were read from a cache or written to it."""
     cached: int = 0
-    """Of the input: read from the provider's cache."""
+    """Input tokens that were read from the provider's cache."""
     written: int = 0
-    """Of the input: written to the provider's cache."""
+    """Input tokens that were written to the provider's cache."""
     output: int = 0
-    """Of the answers, reasoning included."""
+    """Tokens of the answers, including reasoning."""
     reasoning: int = 0
-    """Of the output."""
+    """Output tokens that are reasoning."""
 
     def __add__(self, other: tuple[int, ...]) -> TokenUsage:  # type: ignore[override]
         return TokenUsage(*(one + another for one, another in zip(self, other, strict=True)))
@@ -33,7 +33,7 @@ class LastCall(NamedTuple):
 
     usage: TokenUsage
     window: int | None
-    """How many tokens the model takes at once, as the transcript records it."""
+    """The context window of the model in tokens, as the transcript records it."""
 
     @property
     def tokens(self) -> int:
@@ -52,12 +52,12 @@ def usage_warning(call: LastCall | None, window: int | None) -> str:
 
 
 Recorded = Mapping[str, TokenUsage]
-"""Usage by the name of the model; "" where that is not recorded."""
+"""Usage by the name of the model; "" if the name is not recorded."""
 
 _USAGE = ("usage", "usagemetadata", "usagedetails", "tokenusage", "metrics", "tokens", "modelsusage")
 _MODEL = ("model", "modelname", "modelid", "modelversion")
 _API = ("baseurl", "apibase", "providerid", "api", "customllmprovider", "modelprovider", "provider", "genai.provider.name", "genai.system")
-"""The most exact one first."""
+"""Members that name an API, the most exact first."""
 _INPUT = ("prompttokens", "inputtokens", "input", "prompttokencount", "requesttokens", "promptevalcount", "prompt")
 _OUTPUT = ("completiontokens", "outputtokens", "output", "candidatestokencount", "responsetokens", "evalcount", "completion")
 _TOTAL = ("totaltokens", "total", "totaltokencount")
@@ -68,9 +68,10 @@ _WRITTEN_BESIDE = ("cachecreationinputtokens", "cachewriteinputtokens", "cachewr
 _REASONING = ("reasoningtokens", "reasoningoutputtokens", "reasoning")
 _REASONING_BESIDE = ("thoughtstokencount", "thoughts")
 _MARKS = ("sage", "metrics", "eval_count", '"tokens"')
-"""What the source of a message holds one of that records any usage."""
+"""The source of every message with recorded usage contains one of these."""
 _DEPTH = 4
-"""Levels of a message's source that are searched: tau2 keeps its usage at `usage`, OpenHands at the fourth level."""
+"""The number of levels of a message's source that are searched: tau2 keeps its usage at `usage`, OpenHands at the
+fourth level."""
 _MOST = 1 << 53
 
 

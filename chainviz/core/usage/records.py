@@ -17,7 +17,7 @@ class Record(NamedTuple):
     times: Times
     model: str = ""
     usage: TokenUsage | None = None
-    """None where none is recorded."""
+    """The usage, or None if none is recorded."""
 
 
 def record_of(message: Message) -> Record:

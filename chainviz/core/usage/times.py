@@ -16,9 +16,9 @@ _NAMES = frozenset((
     "startTimeUnixNano", "end_time", "endTime", "completed_at", "endTimeUnixNano",
 ))  # fmt: skip
 _CONTENT = {"content", "arguments", "args", "input", "output", "parameters", "result", "toolUseResult"}
-"""Members that hold what a message says, which may name times of its own."""
+"""Members with the content of a message, which may contain other times."""
 _EARLIEST, _LATEST = 946_684_800_000, 4_102_444_800_000
-"""The years 2000 to 2100; a number outside of them is no time."""
+"""The years 2000 to 2100; a number outside this range is not a time."""
 
 
 class Times(NamedTuple):

@@ -37,10 +37,10 @@ EXAMPLES = (
     ("Message limit 50", {"type": "message_limit", "max_messages": 50}),
     ("Token limit 8,000", {"type": "token_limit", "max_tokens": 8_000}),
 )
-"""Those of seed 3, Composite Compaction Strategies."""
+"""The example strategies."""
 MOST_STRATEGY = 20_000
 MOST_NAMED = 2
-"""Turns at which a strategy fired that are named."""
+"""The most turns that are listed at which a strategy fired."""
 UNITS: tuple[Unit, ...] = ("tokens", "bytes", "messages")
 
 
@@ -51,7 +51,7 @@ class View:
     window: int
     unit: Unit
     turn: int | None
-    """From 1; None is the last."""
+    """The turn from 1, or None for the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class LineSummary:
     largest_turn: int
     total: str
     over: int
-    """Requests that do not fit the context window."""
+    """The number of requests that exceed the context window."""
     fired: str
     at_turn: str
     lost: LostRow
     lost_share: int
-    """Percent less than without compaction at the chosen turn, in the unit."""
+    """The reduction at the chosen turn compared with no compaction, in percent."""
 
 
 @dataclass(frozen=True)

@@ -48,17 +48,17 @@ class LineRan(BaseModel):
 
     key: str
     sizes: tuple[int, ...]
-    """Content bytes of each turn's largest request."""
+    """The content bytes of each turn's largest request."""
     counts: tuple[int, ...]
-    """Messages of it."""
+    """The number of messages of that request."""
     whole: tuple[int, ...]
-    """The first turn that it holds as it was, from 0: earlier ones are removed, or rewritten."""
+    """By turn: the first turn, from 0, that the request contains unchanged; earlier ones are removed or rewritten."""
     fired: tuple[int, ...] = ()
     """The turns after which it removed messages, from 0."""
     removed: tuple[int, ...] = ()
-    """Messages that it removed each time."""
+    """The number of messages that it removed each time."""
     lost: tuple[tuple[int, ...], ...] = ()
-    """A column for each field of LostRow: all that is gone after each time. Columns of numbers are read quickly."""
+    """A column for each field of LostRow: everything that is lost after each time. Columns of numbers are read quickly."""
 
     @property
     def name(self) -> str:
@@ -139,7 +139,7 @@ def _lost(lost: Lost) -> LostRow:
 FUNCTION = "simulate-strategies"
 MESSAGES_AT_ONCE = 3_000
 EDITION = 3
-"""Of the form of the result: older results are not found any more."""
+"""The version of the form of the result; results of older versions are not found any more."""
 
 
 def start(target: Target, chosen: Chosen) -> Job:

@@ -14,10 +14,10 @@ WIDTH = 1000
 @dataclass(frozen=True, slots=True)
 class FitBlock:
     kind: str
-    """lead, kept, appended or next."""
+    """`lead`, `kept`, `appended` or `next`."""
     label: str
     size: int
-    """Content bytes."""
+    """The content size in bytes."""
     x: float
     width: float
 
@@ -25,9 +25,9 @@ class FitBlock:
 @dataclass(frozen=True, slots=True)
 class Fit:
     tokens: int
-    """Of the request, estimated."""
+    """The estimated tokens of the request."""
     window: int
-    """0 where no window is chosen."""
+    """The context window, or 0 if none is chosen."""
     blocks: tuple[FitBlock, ...]
 
     @property

@@ -30,9 +30,9 @@ from chainviz.web.formatting.text_fields import for_field
 
 State = SummaryPiece.State
 SHOWN = 100
-"""Pieces of a page."""
+"""The number of pieces on a page."""
 READ_AT_ONCE = 12
-"""Where there are more pieces, each shows its text when it is asked for."""
+"""The number of pieces up to which all texts are shown; with more, each text is loaded on request."""
 LOOKS = {
     "waiting": ("quiet", "clock", "waiting"),
     "writing": ("open", "spinner", "writing"),
@@ -42,13 +42,13 @@ LOOKS = {
     "failed": ("problem", "problem", "failed"),
     "declined": ("quiet", "close", "left as it is"),
 }
-"""State, icon and word of a piece."""
+"""The state, icon and word of a piece."""
 UNSIZED = "unsized"
 """A ready piece that the plan has not counted yet."""
 EDITED = "edited"
 """A ready piece whose text a person wrote or changed."""
 CARDS = ("failed", "larger", "declined", EDITED)
-"""Marks of the pieces that have a card of their own above the group."""
+"""Marks of the pieces that have their own card above the group."""
 STOPPING = "Stopping; finished summaries are kept"
 
 
@@ -88,7 +88,8 @@ class PieceView:
     reason: str
     looks: str
     mark: str
-    """What a poll compares: how the piece looks, whether a person edited it, and of a closed one whether its new size is known."""
+    """The value that a poll compares: the look of the piece, whether a person edited it, and if it is closed, whether
+    its new size is known."""
     state: str
     icon: str
     word: str
@@ -96,9 +97,9 @@ class PieceView:
     stage: str
     is_ready: bool
     has_body: bool
-    """Whether its text is on the page; else it is one click away."""
+    """True if its text is on the page; otherwise it is loaded on request."""
     by_writer: bool
-    """Whether a writer other than the person can be asked."""
+    """True if a writer other than the person can be used."""
     takes_hints: bool
     cause: str
     text: str
@@ -112,9 +113,9 @@ class PieceView:
     prompt_href: str
     keep_key: str
     edition: int
-    """How often values of the chain were purged: a text that was typed before a purge may hold one."""
+    """The number of purges of the chain: a text that was typed before a purge may contain a purged value."""
     error: str = ""
-    """Why its text was refused; `text` is then what was typed."""
+    """The reason why its text was refused; `text` is then the refused text."""
 
     @property
     def is_card(self) -> bool:
@@ -126,9 +127,9 @@ class RunPage:
     chain: Chain
     run: SummaryRun
     pieces: tuple[PieceView, ...]
-    """Those with a card, then those of the group, each by place."""
+    """The pieces with a card, then those of the group, each in chain order."""
     group_text: str
-    """What is in the group, of the whole run; "" where it is empty."""
+    """The content of the group in the whole run; "" if it is empty."""
     is_group_open: bool
     percent: int
     first: int
@@ -139,7 +140,7 @@ class RunPage:
     is_stopping: bool
     can_go_on: bool
     retry_text: str
-    """On the button that has all that failed written once more; empty where there is none."""
+    """The label of the button that writes all failed texts again; empty if there are none."""
     head: str
     ready: int
     left: int
@@ -152,7 +153,7 @@ class RunPage:
     warnings: tuple[str, ...]
     trouble: str
     used: str
-    """Tokens and price as the model's server counted; "" where it did not."""
+    """Tokens and price as the model's server counted them; "" if it did not."""
 
 
 def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> RunPage:

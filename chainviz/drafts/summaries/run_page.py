@@ -23,7 +23,7 @@ from chainviz.web.http import see_other, small_number, wants_fragment
 
 PURGED = "Values were purged from this chain after the text was opened. Remove them from the text, then save it again."
 LAST_POLL = 286
-"""Tells htmx to ask no more."""
+"""The status that tells htmx to stop polling."""
 
 
 @requires("draft")

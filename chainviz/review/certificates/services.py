@@ -50,7 +50,7 @@ from chainviz.store.purge.blanking import Blanks
 
 FUNCTION = "make-certificate"
 WRITTEN, SEARCHED = 0.4, 0.9
-"""How far a job is when the file is digested and scanned, and when the removed values were looked for."""
+"""The progress of a job after the file was digested and scanned, and after the removed values were searched."""
 
 
 def begin(chain: Chain, version: int, recipient: str, to: str, *, by: Membership) -> Job:
@@ -164,10 +164,10 @@ def _require_unlocked(chain: Chain, version: int) -> None:
 
 
 SHORTEST_VALUE, SHORTEST_TEXT = 4, 8
-"""What is shorter stands in too many other places."""
+"""Shorter values and texts are not searched, because they occur in too many other places."""
 MOST_LOOKED_FOR = 5_000
 MOST_PLACES = 8
-"""Named of a kind."""
+"""The most places that are listed of a kind."""
 Row = list[Any]
 _PLACE = re.compile(r" (in the [^:]*|in another field|beside the messages)$")
 
@@ -217,7 +217,7 @@ class Leftovers:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.unknown = ""
-        """Why it cannot be known what was removed."""
+        """The reason why it is unknown what was removed."""
         try:
             self._removed = removed_from(snapshot)
         except Refused as refused:

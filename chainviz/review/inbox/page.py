@@ -33,7 +33,7 @@ LOOKS = {
     Kind.MENTION: ("at", "mentioned you on"),
     Kind.REPLY: ("reply", "replied on"),
 }
-"""Icon and words."""
+"""The icon and the words of each kind."""
 VERDICTS = {
     Verdict.Kind.APPROVE: ("approve", "approved"),
     Verdict.Kind.CHANGES: ("failed", "asked for changes of"),

@@ -22,7 +22,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 
 MOST_LABELS = 2_000
-"""Of a chain."""
+"""The most labels of a chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ class LabelRow:
 
     label: Label
     state: str
-    """carried, outdated, removed or folded."""
+    """`carried`, `outdated`, `removed` or `folded`."""
     path: str
-    """Of its node there; "" for the whole chain and for what is gone."""
+    """The path of its node there; "" for the whole chain and for removed nodes."""
 
 
 def labels_of(chain: Chain, stored: StoredChain) -> list[LabelRow]:

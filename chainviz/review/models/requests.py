@@ -58,7 +58,7 @@ class ReviewRequest(OfReview):
 
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="review_requests")
     version = models.PositiveIntegerField()
-    """The newest version for which somebody was asked."""
+    """The newest version for which a review was requested."""
     purpose = models.TextField(default="", blank=True)
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     requested_by_name = models.CharField(max_length=320)
@@ -84,7 +84,7 @@ class Reviewer(Checked):
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     name = models.CharField(max_length=320)
     version = models.PositiveIntegerField()
-    """The version they were asked about last."""
+    """The version for which they were last asked."""
     asked_at = models.DateTimeField()
 
     class Meta(Checked.Meta):
@@ -112,7 +112,7 @@ class Verdict(OfReview):
     dismissed_at = models.DateTimeField(null=True)
     dismissed_by_name = models.CharField(max_length=320, default="", blank=True)
     dismissal = models.TextField(default="", blank=True)
-    """Why it was dismissed."""
+    """The reason for the dismissal."""
 
     def __str__(self) -> str:
         return f"{self.kind} of version {self.version} by {self.name}"
@@ -128,7 +128,7 @@ class Viewed(models.Model):
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="+")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     mark = models.CharField(max_length=32)
-    """Keyed digest of the section's messages: it does not help to guess them."""
+    """A keyed digest of the section's messages, which cannot be used to guess them."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["chain", "person", "mark"], name="section_viewed_once")]
@@ -152,11 +152,11 @@ class TeamRules(models.Model):
     no_problems = models.BooleanField(default=False)
     no_secrets = models.BooleanField(default=False)
     locks_export = models.BooleanField(default=False)
-    """No content leaves as a file before its version is signed off."""
+    """True if no content may be exported as a file before its version is signed off."""
     external_writers = models.BooleanField(default=False)
-    """Editors may have summaries written by the language model of the installation."""
+    """True if editors may use the language model of the installation for summaries."""
     edition = models.PositiveIntegerField(default=0)
-    """Counts the changes, so that saving an older form is a conflict."""
+    """Counts changes, so that saving an older form is a conflict."""
 
     def __str__(self) -> str:
         return f"rules of {self.team}"
@@ -203,17 +203,17 @@ class SignOff(Checked):
     chain_key = models.BigIntegerField(db_index=True)
     version = models.PositiveIntegerField()
     edition = models.IntegerField()
-    """Of the history. A purge makes another: then the content is not what was signed off."""
+    """The edition of the history. A purge changes it; the content is then not the one that was signed off."""
     who = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     who_name = models.CharField(max_length=320)
     at = models.DateTimeField()
     format = models.CharField(max_length=40)
     sha256 = models.CharField(max_length=64)
-    """Of the chain as a file in its own format."""
+    """The digest of the chain as a file in its own format."""
     size = models.BigIntegerField()
-    """Bytes of that file."""
+    """The size of that file in bytes."""
     recipient = models.CharField(max_length=LONGEST_RECIPIENT, null=True)  # noqa: DJ001 - null is no certificate
-    """Of a certificate: who receives the file. Null: the row is a sign-off."""
+    """Who receives the file of a certificate; null for a sign-off."""
     packed = models.BinaryField()
     """See `record`."""
 

@@ -57,15 +57,15 @@ class Thread(Checked):
     number = models.PositiveIntegerField()
     """Counts from 1 in the chain."""
     version = models.PositiveIntegerField()
-    """Number of the version it was started on."""
+    """The number of the version that it was started on."""
     kind = models.CharField(max_length=5, choices=Kind)
     path = models.CharField(max_length=64, default="", blank=True)
-    """Of the node or part in that version; empty for the whole chain."""
+    """The path of the node or part in that version; empty for the whole chain."""
     start = models.PositiveIntegerField(null=True)
     end = models.PositiveIntegerField(null=True)
-    """Of the range, in characters of the part's text."""
+    """The start and the end of the range, in characters of the part's text."""
     quote = models.TextField(default="", blank=True)
-    """The text of the range, or how the node or part began."""
+    """The text of the range, or the beginning of the node or part."""
     created_at = models.DateTimeField()
     resolved_at = models.DateTimeField(null=True)
     resolved_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -112,10 +112,10 @@ class Comment(Checked):
     """Markdown; empty when deleted."""
     created_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, db_index=True)
-    """Null while it is pending: only its author sees it."""
+    """When it was sent; null while it is pending and only its author sees it."""
     edited_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
-    """A deleted comment keeps its place in the thread."""
+    """When it was deleted. A deleted comment keeps its place in the thread."""
 
     objects = CommentQuerySet.as_manager()  # type: ignore[misc]
 
@@ -142,12 +142,12 @@ class Label(OfReview):
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="labels")
     version = models.PositiveIntegerField()
     path = models.CharField(max_length=64, default="", blank=True)
-    """Of the node in that version; empty for the whole chain."""
+    """The path of the node in that version; empty for the whole chain."""
     kind = models.CharField(max_length=7, choices=Kind)
     name = models.CharField(max_length=LONGEST_TAG, default="", blank=True)
-    """Of a tag."""
+    """The name of a tag."""
     value = models.SmallIntegerField(null=True)
-    """Of a rating, 1 to 5; of an outcome, 1 for pass and 0 for fail."""
+    """1 to 5 for a rating; 1 for pass and 0 for fail."""
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     person_name = models.CharField(max_length=320)
     at = models.DateTimeField()
@@ -185,12 +185,12 @@ class InSnapshot(models.Model):
         FOLDED = "folded"
 
     snapshot_key = models.BigIntegerField()
-    """Of the snapshot; a number, so that the store deletes snapshots without knowing of threads and labels."""
+    """The key of the snapshot; a plain number, so that the store can delete snapshots without knowing threads and labels."""
     state = models.CharField(max_length=8, choices=State)
     path = models.CharField(max_length=64, default="", blank=True)
-    """Where it is shown: the anchor, what replaced it, or the summary it was folded into; empty where it is gone."""
+    """Where it is shown: the anchor, its replacement, or the summary that contains it; empty if it was removed."""
     message = models.IntegerField(null=True)
-    """Index of the first message there; null for the whole chain and for what is gone."""
+    """The index of the first message there; null for the whole chain and for removed nodes."""
 
     class Meta:
         abstract = True

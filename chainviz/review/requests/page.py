@@ -44,7 +44,7 @@ ACTS = (
     "signed off",
     "exported outside",
 )
-"""Of a person's own drafts and marks others learn nothing."""
+"""Acts that others see; they do not see a person's own drafts and marks."""
 API = {
     "api:save_draft": "Version saved",
     "api:new_thread": "Commented",
@@ -54,7 +54,7 @@ API = {
     "api:remove_label": "Label removed",
 }
 SAVED = {"api:run_operation": "Version saved", "bulk": "Version saved in bulk"}
-"""Acts that may save a version: only where they did."""
+"""Acts that may save a version; listed only if they did."""
 DID = {
     "comment": "Commented",
     "reply": "Replied in thread {}",
@@ -62,7 +62,7 @@ DID = {
     "reopen": "Reopened thread {}",
     "reopen_and_reply": "Reopened thread {}",
 }
-"""Without comments that wait for their review: they are their authors' only."""
+"""Words for acts, without comments that wait for their review, which only their authors see."""
 VERDICTS = {
     Verdict.Kind.APPROVE.value: "Approved",
     Verdict.Kind.CHANGES.value: "Asked for changes",
@@ -111,7 +111,7 @@ def _words(row: AuditRow) -> str:
 
 
 SHOWN = 50
-"""Sections on a page."""
+"""The number of sections on a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ SAID = {
     Verdict.Kind.CHANGES: ("problem", "failed", "needs changes"),
     Verdict.Kind.APPROVE: ("ok", "approve", "approved"),
 }
-"""Colour, icon and words of a verdict."""
+"""The colour, icon and words of a verdict."""
 SENTENCES = {
     Verdict.Kind.COMMENT: "commented on",
     Verdict.Kind.CHANGES: "asked for changes of",
@@ -179,9 +179,9 @@ SENTENCES = {
 }
 ACTIVITIES = 5
 THREADS = 20
-"""Open threads that are listed."""
+"""The most open threads that are listed."""
 NEWEST = 30
-"""Verdicts that are listed."""
+"""The most verdicts that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class ReviewerRow:
     is_stale: bool
     is_asked: bool
     may_be_asked_again: bool
-    """They were asked about an earlier version only."""
+    """True if they were asked only about an earlier version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,22 +220,22 @@ class ReviewPage:
     """Members who may give verdicts and were not asked about the newest version; who saved it, and cannot approve it, is the last."""
     verdicts: list[VerdictRow]
     threads: list[tuple[int, str, str]]
-    """Open ones: number, who began it, its title."""
+    """The open threads: number, who began it, its title."""
     sections: list[Section]
     viewed: int
     total: int
     first: int
     my_version: int | None
-    """The newest version the person gave a verdict on."""
+    """The newest version with a verdict of the person."""
     saved_it: bool
-    """Whether the reader saved this version."""
+    """True if the reader saved this version."""
     saver: int | None
-    """Key of the person who saved the newest version, and may not approve it."""
+    """The key of the person who saved the newest version, and who may not approve it."""
     sign_offs: list[SignOff]
     activity: list[Activity]
     is_muted: bool
     pending: int
-    """Comments of the person that go with their verdict."""
+    """The number of the person's comments that are sent with their verdict."""
 
     @property
     def chain(self) -> Chain:

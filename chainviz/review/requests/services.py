@@ -26,7 +26,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Snapshot, Version
 
 MOST_TEXT = 10_000
-"""Characters of a purpose, a summary or a reason."""
+"""The most characters of a purpose, a summary or a reason."""
 JUDGES = [role.value for role in Role if may(role, "verdict")]
 
 
@@ -147,9 +147,9 @@ def _text(text: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Search:
     values: int | None = None
-    """Values found in the newest version and in the title, which exports to read show; None where nobody searched."""
+    """The number of secrets in the newest version, the title and the names that exports show; None if nobody searched."""
     job: Job | None = None
-    """The newest one, which is not done."""
+    """The newest job that is not done."""
 
     @property
     def is_running(self) -> bool:

@@ -27,7 +27,7 @@ class Check:
     text: str
     note: str = ""
     is_asked: bool = True
-    """Whether the team asks for it; else it is only worth knowing."""
+    """True if the team requires it; otherwise it is only information."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,15 @@ class Standing:
     chain: Chain
     rules: TeamRules
     verdicts: tuple[Verdict, ...] = ()
-    """The one of each person that counts: their newest approval or "needs changes" that nobody dismissed."""
+    """The verdict of each person that counts: their newest approval or "needs changes" that was not dismissed."""
     open_threads: int = 0
     request: ReviewRequest | None = None
     sign_off: SignOff | None = None
-    """Of the newest version."""
+    """The sign-off of the newest version."""
     search: Search | None = None
-    """For secrets; None where nobody asked for it."""
+    """The search for secrets, or None if none was requested."""
     roles: Mapping[int, str] = field(default_factory=dict)
-    """Of the members of the team by their keys, where somebody was asked or gave a verdict."""
+    """The roles of team members by their keys, for those who were asked or gave a verdict."""
 
     @property
     def approvals(self) -> tuple[Verdict, ...]:

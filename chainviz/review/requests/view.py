@@ -23,7 +23,7 @@ from chainviz.review.requests.services import start_search
 from chainviz.web.http import see_other, small_number, small_numbers, wants_fragment
 
 ROWS = 100
-"""Activities on a page."""
+"""The number of activities on a page."""
 
 
 @requires("read", team_mode=True)

@@ -87,7 +87,7 @@ def next_number(team: Team) -> int:
 
 
 UNSEARCHED = {"image": "image", "binary": "file", "opaque": "part of an unknown kind"}
-"""Kinds of parts whose bytes no rule reads."""
+"""Kinds of parts whose bytes are not searched."""
 
 
 def facts_of(standing: Standing, stored: StoredChain) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.web.templatetags.chainviz import icon
 
 MOST = 300
-"""Threads read for one window."""
+"""The most threads that are read for a window."""
 ORDER = ("pending", "open", "outdated", "folded", "removed", "resolved")
 
 

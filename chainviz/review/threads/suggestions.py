@@ -34,7 +34,7 @@ from chainviz.web.http import see_other, small_number
 
 NO_LONGER = "The text has changed since, so the suggestion no longer applies."
 MOST = 50
-"""Suggestions taken together."""
+"""The most suggestions that are accepted together."""
 
 
 @requires("draft")

@@ -73,7 +73,7 @@ BADGES = {
     "open": ("open", "open"), "resolved": ("ok", "ok"), "pending": ("changed", "pending"),
     "outdated": ("changed", "clock"), "removed": ("problem", "removed"), "folded": ("summarised", "summary"),
 }  # fmt: skip
-"""Colour and icon of each word."""
+"""The colour and icon of each word."""
 FIRST_WORDS = 100
 
 
@@ -99,7 +99,7 @@ class Badge:
 class CommentView:
     comment: Comment
     pieces: tuple[tuple[SafeString | None, Suggestion | None, str], ...]
-    """Text, or a suggestion with the value that its button sends."""
+    """Texts, and suggestions with the value that their button sends."""
     is_mine: bool
 
 
@@ -108,11 +108,11 @@ class ThreadView:
     thread: Thread
     place: Place
     version: int
-    """That it is shown in."""
+    """The version in which it is shown."""
     badges: tuple[Badge, ...]
     comments: tuple[CommentView, ...]
     chain_url: str
-    """The place in the chain; "" where it is gone."""
+    """The address of the place in the chain; "" if it was removed."""
 
     @property
     def is_here(self) -> bool:

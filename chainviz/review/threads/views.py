@@ -223,7 +223,7 @@ FILTERS = {
 
 
 MOST_SCANNED = 200_000
-"""Characters of comments that are searched for secrets while the page is made."""
+"""The most characters of comments that are searched for secrets while the person waits."""
 
 
 def threads_with_secrets(views: Sequence[ThreadView]) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 WORTH_DEFLATING = 200
 _DEFLATED = 0x78
-"""First byte of a zlib stream; no JSON text begins with it."""
+"""The first byte of a zlib stream; no JSON text begins with it."""
 
 _encoder = json.JSONEncoder(check_circular=False, separators=(",", ":"))
 _decoder = json.JSONDecoder()

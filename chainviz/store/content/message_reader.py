@@ -26,12 +26,12 @@ from chainviz.store.content.uploads import UploadReader, chunks_of
 from chainviz.store.models import Body, Message, Run, Snapshot
 
 QUERY_PIECES = 200
-"""Pieces read in one query; SQLite takes no expression deeper than 1000."""
+"""The most pieces that are read in one query, since SQLite accepts no expression deeper than 1000."""
 QUERY_MESSAGES = 2000
 HELD_ROWS = 500
 FEW_BODIES = 2
 BATCH = 200
-"""Messages read together where a whole chain is read."""
+"""The number of messages that are read together when a whole chain is read."""
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ def pieces_of(snapshot: Snapshot) -> tuple[Piece, ...]:
 
 
 AT_HAND: dict[tuple[int, bytes], Any] = {}
-"""The tree read last: a live preview reads it again with every key."""
+"""The last tree that was read, since a live preview reads it again with every key."""
 
 
 def forget() -> None:
@@ -104,7 +104,7 @@ def forget() -> None:
 
 
 Runs = dict[int, tuple[str, int | None, str]]
-"""Format, upload and kind of runs."""
+"""The format, upload and kind of runs."""
 COLUMNS = ("digest", "size", "skeleton", "preview", "source")
 
 
@@ -133,7 +133,7 @@ class RowReader:
         self._held: dict[tuple[int, int], StoredMessage] = {}
         self._runs = runs
         self.around = 0
-        """How many neighbours are read with a message: an edit looks at several."""
+        """The number of neighbours that are read with a message, since an edit uses several."""
 
     def __call__(self, pieces: Iterable[Piece]) -> list[StoredMessage]:
         pieces = list(pieces)
@@ -172,7 +172,7 @@ def read_skeletons(pieces: Iterable[Piece]) -> Iterator[tuple[int, bytes]]:
 
 
 PREFETCHED = 64
-"""Chunks of an upload read at once: 16 MB."""
+"""The number of chunks of an upload that are read at once: 16 MB."""
 
 
 def _groups(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
@@ -260,7 +260,7 @@ class BodyReader:
         self.runs: Runs = {}
         self._uploads: dict[int, UploadReader] = {}
         self._ahead: dict[tuple[int, int], bytes] = {}
-        """Bodies that were read ahead."""
+        """Bodies that were read in advance."""
 
     def read_ahead(self, rows: Sequence[StoredMessage]) -> None:
         """Read the bodies of short messages in one query, before they are needed one by one."""

@@ -42,7 +42,7 @@ class PartShape(NamedTuple):
     id: str = ""
     name: str = ""
     flag: bool = False
-    """A call without function, or a result that is an error."""
+    """True for a call without function, or a result that is an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,8 @@ def role_in(skeleton: bytes) -> str:
 
 
 LARGE = 1_000
-"""Bytes of a packed skeleton that is worth keeping: a page reads the shape of a message with very many parts again."""
+"""The size of a packed skeleton from which it is cached, because a page reads the shape of a message with very many
+parts several times."""
 
 
 def unpack_shape(skeleton: bytes, size: int, preview: str) -> StoredShape:

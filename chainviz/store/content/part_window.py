@@ -18,10 +18,10 @@ from chainviz.store.content.message_shapes import StoredShape, shape_of_part
 from chainviz.store.content.spans import SourceSpan, decode
 
 MANY = 500
-"""Parts from which a message is read in this way."""
+"""The number of parts from which a message is read this way."""
 
 _FOUND: dict[bytes, list[list[_List]]] = {}
-"""By digest of the message, for those read last: numbers only."""
+"""By digest of the message, for those read last; contains only numbers."""
 HELD = 8
 
 
@@ -31,7 +31,7 @@ class _List(NamedTuple):
     pointer: Pointer
     items: Items
     own: Sequence[int]
-    """Indexes of the items that are the message's."""
+    """Indexes of the items that belong to the message."""
 
 
 class PartWindow:
@@ -51,7 +51,7 @@ class PartWindow:
             _FOUND[digest] = found
         self._found = found
         self._first = len(shape.parts) - sum(len(each.own) for lists in found for each in lists)
-        """The part that is the first item; those before it lie beside the lists."""
+        """The index of the part that is the first item; earlier ones are beside the lists."""
 
     @property
     def fits(self) -> bool:

@@ -44,7 +44,7 @@ class PlacedSplice(NamedTuple):
     removed: int
     placed: tuple[PlacedMessage, ...]
     stored: int = 0
-    """Bytes of `placed` as their source spells them."""
+    """The size of `placed` in the source, in bytes."""
 
     @property
     def added(self) -> int:

@@ -8,7 +8,7 @@ from chainviz.store.checksums import LENGTH
 from chainviz.store.models import Body, Message, RunChecksum
 
 READ = 500
-"""Rows read in one query."""
+"""The number of rows that are read in one query."""
 
 
 class RunHash:

@@ -17,7 +17,7 @@ from chainviz.store.models import Message, Run, RunChecksum, Upload, UploadChunk
 from chainviz.store.outline.hashes import BASE, PRIME
 
 GROUP = 200
-"""Messages read together."""
+"""The number of messages that are read together."""
 
 
 def upload_findings(uploads: Sequence[Upload]) -> Iterator[Finding]:
@@ -45,7 +45,7 @@ def _name(upload: Upload) -> str:
 class RunCheck:
     def __init__(self) -> None:
         self.prefixes: dict[int, list[int]] = {}
-        """Per run: the hash of its first n messages, for each n."""
+        """By run: the hash of its first n messages, for each n."""
 
     def run(self, run: Run) -> Iterator[Finding]:
         name = f"Run {run.pk} of chain {run.history_id}"

@@ -29,7 +29,7 @@ class MergeBase:
         self._places = Places(pieces_of(snapshot))
         self._held: dict[Piece, StoredMessage] = {}
         self._typed: dict[int, bool] = {}
-        """Of runs whether only edits wrote them."""
+        """By run: True if only edits wrote it."""
         self._bodies = BodyReader()
         self.joined_messages: list[Message] = []
 

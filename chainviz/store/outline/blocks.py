@@ -20,7 +20,7 @@ from chainviz.store.outline.rules.late_results import NO_LATE, LateIds
 
 T = TypeVar("T")
 BLOCK = 256
-"""Rows in a new block."""
+"""The number of rows in a new block."""
 
 
 class Entry(NamedTuple):
@@ -28,17 +28,17 @@ class Entry(NamedTuple):
 
     digest: bytes
     count: int  # type: ignore[assignment]
-    """Rows or sections in it."""
+    """The number of rows or sections in it."""
     measure: Measure
     hash: int = 0
-    """Of its messages (blocks of rows only)."""
+    """The hash of its messages (blocks of rows only)."""
 
 
 @dataclass(frozen=True)
 class RowBlock:
     rows: Sequence[Row]
     pieces: tuple[Piece, ...]
-    """Where its messages lie."""
+    """The places of its messages."""
     lengths: Sequence[int]
     """The number of messages of each row."""
 
@@ -151,7 +151,7 @@ class Listing:
     late: LateIds = NO_LATE
     """Ids of calls that have a result outside their row, in order (late_results.py)."""
     request: Request = NO_REQUEST
-    """What the document records beside its messages."""
+    """The request of the document, beside its messages."""
 
     @cached_property
     def total(self) -> Measure:
@@ -251,7 +251,7 @@ class _Sequence(Generic[T]):
         self._pack = pack
         self._done: list[Entry] = []
         self._open: list[T] = []
-        """Items behind the blocks that are done, not in a block yet."""
+        """The items after the finished blocks, not in a block yet."""
 
     def replace(self, entries: Sequence[Entry], replacements: Sequence[Replacement[T]]) -> tuple[Entry, ...]:
         waiting = list(reversed(replacements))

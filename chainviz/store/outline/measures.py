@@ -15,31 +15,33 @@ from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.message_shapes import StoredShape
 
 Counts = dict[str, list[int]]
-"""Numbers by name. Of problems: by provider ("" is the tree itself) how many of each severity, in the order of SEVERITIES."""
+"""Numbers by name. For problems: by provider ("" is the tree itself) the number of each severity, in the order of
+SEVERITIES."""
 NONE = (0,) * len(SEVERITIES)
 OPENING = "opening"
-"""Key of the one tree problem that counts only where the chain has more than one section."""
+"""The key of the only tree problem that counts only if the chain has more than one section."""
 
 
 class Measure(NamedTuple):
     headers: int = 0
-    """Header messages."""
+    """The number of header messages."""
     pairs: int = 0
     messages: int = 0
     size: int = 0
     header_size: int = 0
     invalid: int = 0
-    """Pairs that are not valid."""
+    """The number of invalid pairs."""
     problems: Counts = {}
     usage: Counts = {}
-    """By model: the recorded tokens, in the order of core's TokenUsage."""
+    """The recorded tokens by model, in the order of core's TokenUsage."""
     rules: Counts = {}
-    """How many problems by rule; a rule of a provider is named `provider:rule`."""
+    """The number of problems by rule; a rule of a provider is named `provider:rule`."""
     began: int = 0
-    """Times of its first and its last message, as core's Times."""
+    """The times of its first and its last message, as core's Times."""
     ended: int = 0
     thinking: int = 0
-    """Messages with the first of core's marks (providers/section_rules.py); then those with the others, in their order."""
+    """The number of messages with the first of core's marks (providers/section_rules.py); the following members count
+    the others, in their order."""
     unthinking: int = 0
     not_first: int = 0
     unsigned: int = 0
@@ -49,7 +51,7 @@ class Measure(NamedTuple):
     server_open: int = 0
     server_late: int = 0
     cached: int = 0
-    """Blocks with cache_control."""
+    """The number of blocks with cache_control."""
 
     def marked(self, mark: Mark) -> int:
         thoughts = self.thinking, self.unthinking, self.not_first, self.unsigned, self.odd_ids, self.signed
@@ -169,11 +171,12 @@ class Charts:
         self.tools = tools or {}
         """By tool name: calls, bytes of calls, results, bytes of results, results that are errors."""
         self.beside = beside or {}
-        """By model: tokens that the document records beside its messages."""
+        """Tokens that the document records beside its messages, by model."""
         self.times = Times(*times)
-        """The times that it records there."""
+        """The times that the document records beside its messages."""
         self.last_call = tuple(last_call)
-        """The last call of a model that it counts there: core's TokenUsage, then the context window or 0; () where it counts none."""
+        """The last call that the document records beside its messages: core's TokenUsage, then the context window or 0;
+        () if there is none."""
 
     def add(self, row: Sequence[Shape], sign: int = 1) -> None:
         """Adds the messages of a row, or takes them out (-1). A result without a name counts for its call's tool."""

@@ -12,7 +12,7 @@ from chainviz.core.secrets.spellings import Decoded, base64_of, rounds
 
 _DIGITS = re.compile(rb"[0-9.]+")
 SPELLED = 4
-"""A spelling is looked for up to so many times the length of its value …"""
+"""A spelling is searched up to this many times the length of its value …"""
 LONGEST_ESCAPE = 1 << 16
 """… and this many bytes."""
 CONTEXT = 64

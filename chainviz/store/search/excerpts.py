@@ -10,9 +10,9 @@ from chainviz.store.search.lookup import Phrase
 from chainviz.store.search.words import LONGEST_WORD, SPELLED, folded, meant
 
 BEFORE, AFTER = 50, 110
-"""Characters around the first place."""
+"""The number of characters before and after the first place."""
 AT_ONCE, OVERLAP = 8_000, 1_500
-"""Characters looked through together; how many of them the next ones have too."""
+"""The number of characters that are searched together, and how many of them the next ones repeat."""
 
 Excerpt = tuple[tuple[str, bool], ...]
 """Pieces of a text, each with whether it is one of the phrases."""

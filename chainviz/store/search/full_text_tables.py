@@ -24,9 +24,9 @@ from chainviz.store.search.blocks import Block
 SHARDS = 32
 TABLES = [f"store_words_{shard}" for shard in range(SHARDS)]
 FIRST = 8
-"""Blocks of a chain that lie before those of others."""
+"""The number of blocks of a chain that come before those of others."""
 BLOCK = "JOIN store_searchblock b ON b.id = abs(f.rowid)"
-"""The block of a row `f` of SQLite. A row whose block was dropped has none."""
+"""The block of a row `f` of SQLite; a row whose block was dropped has none."""
 
 
 def create(schema_editor: Any) -> None:

@@ -11,25 +11,24 @@ import unicodedata
 from collections.abc import Iterator
 
 RULES = 2
-"""Raise it when texts are cut into words in another way, other texts are, or the words lie elsewhere: all chains are
-indexed again."""
+"""Increase this if words are cut or stored differently, or other texts are indexed, so that all chains are indexed again."""
 LONGEST_WORD = 64
-"""Longer words, as in base64, count by their beginning."""
+"""Of longer words, as in base64, only the beginning counts."""
 LONGEST_PHRASE = 16
-"""Words of a phrase that count; neighbouring blocks overlap by as many."""
+"""The most words of a phrase that count; neighbouring blocks overlap by as many."""
 AT_ONCE = 100_000
-"""Characters that are cut together."""
+"""The number of characters that are cut into words together."""
 _KEPT = "\\_"
-"""Signs that belong to what follows."""
+"""Characters that belong to the following word."""
 _EACH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 """Scripts without spaces between words."""
 _ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}(?:\\+u[0-9a-fA-F]{4})*|[nrtbf])")
 _UNITS = re.compile(r"u([0-9a-fA-F]{4})")
 _RUNS = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]+")
-"""ASCII needs no tables, and most of a text with other letters is ASCII."""
+"""Runs of ASCII, which needs no tables, and of other characters; most of a text with other letters is ASCII."""
 _WRITTEN = re.compile(r"\\([nrtbfu]\w+)")
 SPELLED = re.compile(rf"[^\W_{_EACH}]")
-"""A letter of a word of several letters."""
+"""A letter of a word with several letters."""
 WORD = re.compile(rf"[{_EACH}]|{SPELLED.pattern}+")
 
 

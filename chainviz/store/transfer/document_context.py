@@ -17,7 +17,7 @@ from chainviz.store.models import Run, Snapshot, Template, Upload
 from chainviz.store.outline.measures import Charts
 
 NEAR = 1 << 16
-"""How far behind its last message a list ends at most, in bytes."""
+"""The greatest distance in bytes between the last message and the end of its list."""
 
 
 def envelope_of(snapshot: Snapshot) -> Envelope:
@@ -79,11 +79,11 @@ def note_beside(snapshot: Snapshot, charts: Charts) -> None:
 class DocumentPlace:
     upload: Upload
     document: Span
-    """What the chain's own document replaces."""
+    """The range that the chain's own document replaces."""
     content: Span
-    """What a list of messages in another format replaces; the members beside the list stay."""
+    """The range that a list of messages in another format replaces; the members beside the list stay."""
     is_of_upload: bool
-    """The document of the snapshot is still that of the upload."""
+    """True if the document of the snapshot is still that of the upload."""
 
     @property
     def is_part(self) -> bool:

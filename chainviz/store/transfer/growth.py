@@ -34,7 +34,8 @@ from chainviz.store.transfer.leases import discard_step, end_step, step_batch
 from chainviz.store.transfer.snapshot_writer import SnapshotWriter
 
 MOST_NEW, MOST_BYTES = 2_000, 16 << 20
-"""New messages, and bytes of them, that are held in memory. A version with more is written as a whole, like an import."""
+"""The most new messages, and bytes of them, that are held in memory. A version with more is written completely, like an
+import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,11 @@ class Difference:
     before: Snapshot
     messages: MessageList
     kept: int
-    """Messages from the beginning that are the same."""
+    """The number of equal messages at the beginning."""
     new: tuple[Message, ...] | None
-    """Those behind them; None where there are very many."""
+    """The messages after those, or None if there are too many."""
     envelope: Envelope | None
-    """Of the present state; None where it was not read to the end."""
+    """The envelope of the present state, or None if it was not read to the end."""
 
     @property
     def removed(self) -> int:

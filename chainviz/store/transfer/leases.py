@@ -20,13 +20,13 @@ from chainviz.store.models import Body, History, Message, OutlineBlock, Run, Run
 from chainviz.store.purge.delete import purging, remove, remove_upload
 
 LEASE = timedelta(minutes=1)
-"""An import that has written nothing for so long counts as dead."""
+"""An import that has written nothing for this long counts as dead."""
 STEP_BROKEN_OFF = "Values were purged from this chain meanwhile, or this took too long. Check it again."
 CHUNKS, MESSAGES = 64, 2000
-"""Removed in one transaction."""
+"""The number of chunks and messages that are removed in one transaction."""
 WHY = "an import or a step that was broken off"
 STEP_LEASE = timedelta(minutes=10)
-"""The same for a step, which may have much to work out between two batches."""
+"""The same for a step, which may compute for long between two batches."""
 
 
 class BrokenOff(Refused):

@@ -6,7 +6,8 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 
 FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
-"""Spreadsheets read the full-width signs, which East Asian keyboards type, as the plain ones."""
+"""Characters with which formulas begin. Spreadsheets read the full-width ones, which East Asian keyboards type, like
+the plain ones."""
 
 
 class _Line:

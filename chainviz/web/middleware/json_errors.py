@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from chainviz.web.middleware.base import Middleware
 
 PROGRAMS = ("/api/", "/mcp")
-"""Where addresses for programs begin."""
+"""The beginnings of addresses for programs."""
 SENTENCES = {
     400: "The request cannot be read.",
     401: "Send a token in the header “Authorization: Bearer …”.",
@@ -28,7 +28,7 @@ Code = Literal[
     "invalid-request", "key-reused", "method-not-allowed", "missing-role", "missing-scope", "not-found", "not-installed", "refused",
     "too-large", "unauthenticated", "unknown-path", "unreadable-file",
 ]  # fmt: skip
-"""What went wrong, for programs; the sentences can change."""
+"""The kind of error, for programs; the sentences can change."""
 CODES: Mapping[int, Code] = {
     400: "invalid-request", 401: "unauthenticated", 403: "forbidden", 404: "not-found", 405: "method-not-allowed", 409: "conflict",
     413: "too-large", 422: "refused", 501: "not-installed", 503: "busy", 507: "disk-full",

@@ -24,16 +24,16 @@ class UploadLimitMiddleware(Middleware):
 
 
 LARGE = 1_000_000
-"""Bytes of a request that counts as an upload."""
+"""The size in bytes from which a request counts as an upload."""
 AT_ONCE = 36
-"""In all processes of a server, of which each has 48 threads."""
+"""The most in all processes of a server, each of which has 48 threads."""
 
 
 class UploadsAtOnceMiddleware(Middleware):
     """Refuse large requests beyond a limit, so that threads are left for readers: a stalled upload occupies its thread."""
 
     at_once: ClassVar[int] = AT_ONCE
-    """In this process; `chainviz serve` divides it among its processes before it starts them."""
+    """The most in this process. `chainviz serve` divides the number among its processes before it starts them."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         super().__init__(get_response)

@@ -10,9 +10,9 @@ from chainviz.chains.render.visible_text import one_line, safe
 WIDTH = 690.0
 STRIP, ZOOM, ROW = 22, 16, 28
 LETTER = 6.2
-"""Width of a letter."""
+"""The width of a letter."""
 LEAST_LETTERS = 4
-"""Of a label that is cut."""
+"""The fewest letters of a shortened label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Block:
     role: str
     """ "" for sections."""
     labels: tuple[str, ...]
-    """The first that fits is drawn."""
+    """The possible labels; the first that fits is drawn."""
     words: str
-    """What a screen reader says."""
+    """The text for screen readers."""
     url: str = ""
     select_url: str = ""
     """The address that selects its results, or what it counts."""

@@ -11,7 +11,7 @@ from chainviz.web.formatting.numbers import round_tokens_text
 WIDTH, HEIGHT = 312, 122
 LEFT, RIGHT, TOP, BOTTOM = 38, 304, 12, 100
 MOST_WINDOWS = 4
-"""How many windows high the chart is at most."""
+"""The most windows that fit into the height of the chart."""
 Line = Sequence[tuple[int, int]]
 """Turn and tokens."""
 
@@ -23,7 +23,7 @@ class GrowthLines:
     window: int | None
     turns: int
     passing: int | None
-    """The turn at which the stored chain is larger than the window."""
+    """The turn at which the stored chain exceeds the window."""
 
 
 def growth_svg(lines: GrowthLines, label: str) -> str:

@@ -19,11 +19,11 @@ from chainviz.web.formatting.numbers import byte_text
 LEAST = 4.0
 HEIGHT = 800.0
 GAP = 0.25
-"""Of a block's height, at most one unit: between it and the next."""
+"""The gap to the next block, as a share of the block's height; at most one unit."""
 SECTION_GAP = 2.0
 LEFT, NARROW, WIDE = 2, 5, 22
 LARGE_SHARE = 2.0
-"""Times the average: a block of this size is as wide and as strong as any."""
+"""A block of at least this many times the average size has the full width and strength."""
 MOST_LINKS = 16
 NAMES = {"system": "system message", "human": "request"}
 
@@ -39,10 +39,10 @@ class Block:
     role: str
     problems: int
     section: int = 0
-    """In which all of them lie; 0 where they lie in several."""
+    """The section that contains all of them; 0 if there are several."""
     is_header: bool = False
     is_changed: bool = False
-    """By the draft."""
+    """True if the draft changed it."""
 
 
 @dataclass(frozen=True, slots=True)

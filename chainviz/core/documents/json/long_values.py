@@ -16,7 +16,7 @@ from chainviz.core.documents.json.scan import string_at
 from chainviz.core.documents.units import Pointer, Read
 
 STEP = 1 << 20
-"""Bytes read at once. A string that is shorter as its source spells it is no long one."""
+"""Bytes that are read at once. A string with a shorter source is not a long one."""
 
 _HIGH, _LOW = rb"[dD][89abAB]..", rb"[dD][c-fC-F].."
 _ESCAPE = rb"\\(?:[^u]|u(?![dD][89abAB])....|u" + _HIGH + rb"(?:\\u" + _LOW + rb"|(?=[^\\]|\\[^u]|.{6})))"
@@ -33,10 +33,10 @@ class Mark(NamedTuple):
     """A place between two characters of a string."""
 
     at: int
-    """In bytes of the JSON text."""
+    """The offset in bytes of the JSON text."""
     characters: int
     breaks: int
-    """Characters and line breaks of the string before it."""
+    """The number of characters and line breaks of the string before the mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class LongString:
     start: int
     end: int
     size: int
-    """Bytes of the decoded text, as UTF-8."""
+    """Size of the decoded text in bytes of UTF-8."""
     marks: tuple[Mark, ...]
-    """One at the start, one every STEP bytes, one at the end."""
+    """Marks at the start, every STEP bytes, and at the end."""
 
     @property
     def length(self) -> int:
@@ -82,7 +82,7 @@ class LongText(str):
     read: Read
 
     BEGINNING = 32_000
-    """Characters."""
+    """The number of characters at the beginning that are kept as text."""
 
     def __new__(cls, whole: LongString, read: Read) -> LongText:
         text = super().__new__(cls, whole.text(read, 0, cls.BEGINNING))
@@ -159,7 +159,7 @@ def _whole_characters(ahead: bytes) -> bytes:
 
 
 LEVELS = 12
-"""A value nested deeper than this is not passed over."""
+"""A value that is nested deeper than this is not skipped as a whole."""
 
 _SPACE = rb"[ \t\r\n]*+"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'

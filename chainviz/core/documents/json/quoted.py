@@ -25,7 +25,7 @@ class Quoted:
         self.span = span
         """The string in the source, without its quotation marks."""
         self._ends, self._spelled_ends = [0], [0]
-        """Where each escape ends, in the text and in its spelling."""
+        """The end of each escape, in the text and in its spelling."""
         pieces: list[bytes] = []
         length = place = 0
         for found in _ESCAPE.finditer(spelled):

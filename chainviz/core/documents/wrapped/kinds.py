@@ -13,7 +13,7 @@ from typing import Any
 from chainviz.core.documents.wrapped.values import PRINTED, from_repr, inside, read_json, value_at, values_in
 
 MOST = 1 << 26
-"""Bytes of a file that is looked into."""
+"""The most bytes of a file that are searched."""
 HOLDS_MESSAGES = re.compile(
     r'"(?:messages|contents|conversations|input)"\s*:\s*[\["]|\[\s*\{\s*"(?:role|type|from|parts|content|kind)"\s*:'
 )
@@ -36,12 +36,12 @@ _LOG_PREFIX = re.compile(
     re.IGNORECASE,
 )
 _MESSAGE_LINE = re.compile(r"[^{\"\w\n]{0,20}\w[^{\"\n]*(?<![\[,\s])\s+(?=\{\s*[\"']role[\"']\s*:)")
-"""What is before a message on a line of its own: a time, a level, a number."""
+"""The text before a message on its line: a time, a level, a number."""
 _NAMES_LIST = re.compile(r"[\"'](?:messages|contents|conversations)\\*[\"']\s*:")
 _SIDE = re.compile(r"(?:^|\.)(?:request(?:\.postData)?|response(?:\.content)?)$")
-"""The end of the way to the body of a request, or of its answer, in the object that holds both."""
+"""The end of the path to the body of a request or of its answer, in the object that contains both."""
 _SERVER_SENT = re.compile(r"\s*(?:event|data|id|retry)?:")
-"""The chunks of an answer, which formats join; a list of messages in one event is taken out of it."""
+"""The chunks of an answer, which formats join; a list of messages in a single event is extracted."""
 
 
 def _in_string(text: str) -> Iterator[tuple[str, str]]:
@@ -268,7 +268,7 @@ KINDS: tuple[Kind, ...] = (
     ("JSON with the request inside a string", _has_members, in_members),
     ("text with JSON in it", _is_other_text, _in_text),
 )
-"""What a file may be, in the order in which it is looked at."""
+"""The possible kinds of a file, in the order in which they are tried."""
 
 STREAMED = "a log with streamed answers"
 kinds_of_formats: tuple[Kind, ...] = ()

@@ -20,7 +20,7 @@ from chainviz.core.documents.wrapped.kinds import HOLDS_MESSAGES, KINDS, STREAME
 from chainviz.core.documents.wrapped.values import SearchEnded
 
 WRAPPED = "wrapped-json"
-"""The encoding of a source whose JSON was taken out of something else."""
+"""The encoding of a source whose JSON was extracted from another file."""
 HEAD = 1 << 16
 CHUNK = 1 << 20
 _SEAL = re.compile(rb'"sha256": "([0-9a-f]{64})"\}\n')
@@ -30,9 +30,9 @@ _SEAL_LENGTH = 78
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
     kind: str
-    """What the file is, for a sentence: “a cURL command”."""
+    """The kind of file for a sentence, such as “a cURL command”."""
     documents: tuple[tuple[str, str], ...]
-    """Name and JSON text of each."""
+    """The name and the JSON text of each document."""
     is_all: bool = True
 
     @property

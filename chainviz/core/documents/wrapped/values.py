@@ -11,19 +11,19 @@ from typing import Any
 
 _SPACE = r"(?:\s|\\[nrt])*"
 _BEGIN = re.compile(rf"[\"']{_SPACE}[\[{{]{_SPACE}\\?[\"'\[{{]|[\[{{]\s*[\"'\[{{]|\[\s*[A-Z]\w*\(")
-"""Where a value may begin: a string that holds one, or its first bracket."""
+"""The possible start of a value: a string that contains one, or its first bracket."""
 PRINTED = re.compile(r"\s*[\[({](?:\s*[\[({]){0,3}\s*'|\s*(?:\[\s*)?[A-Z]\w*\(\w+=")
 """The beginning of a value that Python printed."""
 _STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
 FAILURES = 20_000
-"""Places that look like the beginning of a value and are none, after which the search ends."""
+"""The search ends after this many places that only look like the beginning of a value."""
 DEEP = 1 << 16
-"""Characters that a value which is nested too deep counts as."""
+"""The number of characters that a value which is nested too deep counts as."""
 LOOKED = 1 << 9
-"""Characters searched without a result that count as one more failure."""
+"""This many characters without a result count as one more failure."""
 FAR = 1 << 20
 DEEPEST = 4
-"""Strings inside strings."""
+"""The deepest nesting of strings inside strings."""
 
 
 class SearchEnded(Exception):
@@ -107,7 +107,7 @@ _TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\[\](){}]", re.DOT
 _ADDRESS = re.compile(r"(?<=[:=,\[(\s])<([A-Za-z_][^<>\n]{0,200})>(?=[,\]})\s])")
 """An object that prints no value, such as `<Client object at 0x7f…>` or `<Role.USER: 'user'>`."""
 TOKENS = 50_000
-"""Brackets and strings of one value."""
+"""The most brackets and strings of one value."""
 _ENUM = re.compile(r"[\w.]+: ('(?:[^'\\]|\\.)*'|-?\d+)\Z")
 NAMED: dict[str, dict[str, Any]] = {
     **{f"{name}Message": {"type": name.lower(), "additional_kwargs": {}} for name in ("Human", "AI", "System", "Tool")},
@@ -121,7 +121,7 @@ NAMED: dict[str, dict[str, Any]] = {
     "ToolCallPart": {"part_kind": "tool-call"},
     "ToolReturnPart": {"part_kind": "tool-return"},
 }
-"""Models of LangChain and pydantic-ai whose repr leaves out members that say which one it is."""
+"""Members that identify LangChain and pydantic-ai models whose repr omits them."""
 
 
 def from_repr(text: str) -> str | None:

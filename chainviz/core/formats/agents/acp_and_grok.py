@@ -137,7 +137,7 @@ def _piece_text(item: dict[str, Any]) -> Any:
 
 _SPOKEN = ("system", "user", "assistant")
 _OTHERS = ("role", "message", "timestamp", "uuid", "sessionId", "session_id")
-"""Members of records of other agents."""
+"""Members that only records of other agents have."""
 
 
 class GrokBuild(EventLog):

@@ -18,7 +18,7 @@ from chainviz.core.formats.vendors.anthropic.blocks import ResultForm, patched_c
 from chainviz.core.formats.vendors.anthropic.messages import Anthropic, AnthropicBlocksFormat
 
 _AMP_TEXTS = ("output", "content", "diff")
-"""Members of a returned object that hold the text of a shell, of a file and of an edit."""
+"""Members of a returned object that contain the text of a shell, a file or an edit."""
 
 
 class _Run(ResultForm):
@@ -109,7 +109,7 @@ def _has_blocks(value: dict[str, Any]) -> bool:
 
 
 _STREAM_TEXTS = {"message": ("role", "text"), "reasoning": ("text",), "tool_call": ("toolName",), "completion": ("finalText",)}
-"""The types of records that say something, and the strings that each has; a result has a value or an error."""
+"""The types of records with content, and their string members; a result has a value or an error."""
 _IDS = ("toolCallId", "id", "toolUseId")
 
 

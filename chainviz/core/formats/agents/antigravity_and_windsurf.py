@@ -11,7 +11,7 @@ from chainviz.core.documents.json.edit import dump
 from chainviz.core.formats.read_only import MODEL, ROLES, TOOLS, EventLog, Turn, as_text, call_arguments, inner
 
 _OUTPUTS = ("output", "content", "stdout", "stderr", "result", "results", "matches", "raw_output", "error", "exit_code", "user_rejected")
-"""Members that tell what a tool returned."""
+"""Members that contain the output of a tool."""
 
 
 class Windsurf(EventLog):
@@ -56,7 +56,7 @@ def _output(outputs: dict[str, Any]) -> str:
 
 
 _NOTICES = ("CHECKPOINT", "SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "ERROR_MESSAGE")
-"""Types of steps in which the program tells the model something."""
+"""Types of steps with messages from the program to the model."""
 _PLAN = "PLANNER_RESPONSE"
 
 

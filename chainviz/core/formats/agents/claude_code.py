@@ -296,7 +296,7 @@ class _Pieces:
         self._units: list[Unit] = []
         self._id: Any = None
         self._whole = 0
-        """How many blocks of the answer came as a whole."""
+        """The number of complete blocks of the answer."""
 
     def add(self, unit: Unit) -> None:
         message = unit.value["event"].get("message")

@@ -36,10 +36,10 @@ _TEXTS: dict[str, tuple[tuple[Role, Pointer], ...]] = {
     "session_meta": ((SYSTEM, ("payload", "base_instructions", "text")), (SYSTEM, ("payload", "instructions"))),
     "compacted": ((HUMAN, ("payload", "message")),),
 }
-"""Lines whose message is a plain text, and where it lies; older versions write the instructions directly."""
+"""Lines whose message is a plain text, and the pointer to it. Older versions write the instructions directly."""
 _INJECTED = ("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md", "<permissions", "<skills")
 _MODEL = '{"type":"message","content":[]}'
-"""The shape of a message item where no neighbour shows one."""
+"""The shape of a message item if no neighbour shows one."""
 
 
 class _Lines(ItemUnits):
@@ -192,7 +192,7 @@ def _line(item: str, near: str, ascii_only: bool) -> str:
 
 _STATES = ("item.started", "item.updated", "item.completed")
 _ARGUMENTS = {"command_execution": ("command",), "file_change": ("changes",), "mcp_tool_call": ("server", "arguments")}
-"""Items that are calls, and the members that say of what."""
+"""Items that are calls, and the members with their arguments."""
 
 
 class CodexExec(EventLog):

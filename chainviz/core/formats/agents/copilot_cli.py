@@ -51,15 +51,16 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "user.message": ("transformedContent", "content"), "system.message": ("content",), "system.notification": ("content",),
     "session.compaction_complete": ("summaryContent",),
 }  # fmt: skip
-"""The members of `data` with the text of an event: the first one that is there was sent, the others say what a person wrote."""
+"""The members of `data` with the text of an event. The first one that exists was sent; the others contain what the
+person wrote."""
 _RESULTS: tuple[Pointer, ...] = (
     ("result", "content"), ("result", "text_result_for_llm"), ("result", "textResultForLlm"), ("error", "message"), ("error",),
 )  # fmt: skip
 _COPIES: tuple[Pointer, ...] = (("result", "detailedContent"),)
-"""What the screen showed of a result."""
+"""Copies of a result for the screen."""
 _LABELS = {"system.notification": "system notification", "session.compaction_complete": COMPACT_SUMMARY}
 _UNSENT = "reasoning"
-"""The kind of a text of reasoning that only the screen shows: without its opaque form nothing is sent of it."""
+"""The kind of a reasoning text that only the screen shows; without its opaque form it is not sent."""
 _ROOM = Room(
     frozenset(_TYPES), frozenset(("attachment", _UNSENT)), result_names=False, reasoning=False, result_media=False, images=False,
     files=False, calls_anywhere=False,

@@ -42,7 +42,7 @@ _LEAVES = {
 """The members of a part's data, by the fields of a message's part."""
 _ROOM = Room(frozenset(_WORDS), _FILES, images=False, files=False, result_media=False)
 _TAKEN = ("session_id", "model", "provider")
-"""Members that a new message takes over from the one near it."""
+"""Members that a new message copies from its neighbour."""
 
 
 class Crush(LeafFormat):

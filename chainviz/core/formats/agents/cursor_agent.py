@@ -15,7 +15,7 @@ from chainviz.core.formats.read_only import ReadOnlyUnits, Turn, as_text, call_a
 
 _ROLES = ("user", "assistant")
 _OTHERS = ("type", "uuid", "sessionId")
-"""Members of lines of other agents, which have a `message` as well."""
+"""Members of lines of other agents, which also have a `message`."""
 
 
 class CursorAgent(ReadOnlyUnits):

@@ -19,7 +19,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats.agents import versions
 
 LONGEST_FOLDER = 200
-"""Characters of a folder's name until Claude Code shortens it by rules of its own."""
+"""The longest folder name, in characters, that Claude Code does not shorten by its own rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class NewSession:
     """The facts of the session that no message has."""
 
     id: str
-    """A UUID."""
+    """The id of the session, a UUID."""
     folder: str
     """The absolute path of the project that the agent works in."""
     at: datetime
@@ -51,7 +51,8 @@ class Target:
     label: str
     format: str
     provider: str
-    """Whose reasoning and call ids the session may have; "" where any provider may follow, so no reasoning is kept."""
+    """The provider whose reasoning and call ids the session may have; "" if any provider may follow, so that no
+    reasoning is kept."""
     variable: str
     """The environment variable that moves the agent's folder; "" if the agent itself imports the file."""
     home: str
@@ -221,7 +222,7 @@ class _Turn:
     session: NewSession
     place: int
     time: int
-    """Milliseconds since 1970."""
+    """The time in milliseconds since 1970."""
     asked: str
     """The id of the last message of the person."""
 

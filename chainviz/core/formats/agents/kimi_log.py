@@ -33,7 +33,7 @@ from chainviz.core.formats.blocks import value_at
 KIMI_ROLES: dict[str, Role] = {"user": HUMAN, "assistant": AI, "tool": TOOL, "system": SYSTEM}
 APPENDED, LOOP, COMPACTED = "context.append_message", "context.append_loop_event", "context.apply_compaction"
 HEADS = ("config.update", "profile.bind")
-"""Events that may hold the system prompt."""
+"""Events that may contain the system prompt."""
 _STEP = ("step.begin", "content.part", "tool.call", "step.end")
 """Loop events of one message of the model."""
 

@@ -42,12 +42,12 @@ from chainviz.core.formats.read_only import inner
 
 _EVENTS = ("text", "reasoning", "tool_use", "step_start", "step_finish")
 _MARKS = ("step-start", "step-finish", "snapshot", "patch")
-"""Parts that say how far the agent was, nothing more."""
+"""Parts that only record the progress of the agent."""
 _ANSWERED = {"completed": "output", "error": "error"}
-"""Where the text of a result is, by the status of its call."""
+"""By the status of a call: the member with the text of its result."""
 _OF_RESULT = ("status", "output", "error", "title", "metadata", "time", "attachments")
 _OWN = ("id", "time", "cost", "tokens", "finish", "error", "summary", "structured")
-"""What a new message does not take over from the one near it."""
+"""Members that a new message does not copy from its neighbour."""
 _ROOM = Room(frozenset((HUMAN, AI, TOOL)), free_arguments=False, result_media=False, files=False, calls_anywhere=False)
 _NO_TOKENS = '{"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}'
 _MODEL = {"modelID": "unknown", "providerID": "unknown"}
@@ -73,7 +73,7 @@ class Opencode(LeafFormat):
     carried_fields = frozenset(
         ("output", "description", "diff", "before", "after", "patch", "preview", "message", "loaded", "content", "title", "body", "root")
     )
-    """What a tool keeps beside its result for the screen, summaries of what an answer changed, and the path of the project."""
+    """Data of tools for the screen, summaries of changes, and the path of the project."""
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict):

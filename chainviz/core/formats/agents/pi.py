@@ -47,7 +47,7 @@ ROLES: dict[str, Role] = {
 }  # fmt: skip
 WORDS: dict[Role, str] = {HUMAN: "user", AI: "assistant", TOOL: "toolResult"}
 _ENTRIES = {"compaction": "summary", "branch_summary": "summary", "custom_message": "content"}
-"""Entries beside `message` that tell the model something, and where the text lies."""
+"""Entries beside `message` that the model reads, and the member with their text."""
 _ROOM = Room(frozenset(WORDS), free_arguments=False, addresses=False, files=False)
 _CONTENT: Pointer = ("message", "content")
 
@@ -166,7 +166,7 @@ def _is_context(value: Any) -> bool:
 
 
 _BROKEN_OFF = ("aborted", "error")
-"""Values of `stopReason`."""
+"""Values of `stopReason` of incomplete answers."""
 
 
 def _member(message: Message, key: str) -> str:

@@ -29,16 +29,16 @@ _PARENT = re.compile(rb'"parentUuid"\s*:\s*("[^"]+"|null)')
 _COMPACTION = re.compile(rb'"compact_boundary"|"isCompactSummary"\s*:\s*true')
 _PROMPT = re.compile(rb'"type"\s*:\s*"user"')
 HEAD = 1 << 20
-"""Bytes that tell whether a file is a session: many lines may come before the first message."""
+"""The number of bytes that are searched to recognise a session, since many lines may precede the first message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
     key: tuple[str, str]
-    """What it is, `branch` or `sidechain`, and its id; ("", "") for the main branch."""
+    """Its kind, `branch` or `sidechain`, and its id; ("", "") for the main branch."""
     title: str
     starts: frozenset[int]
-    """Where its lines begin, in bytes."""
+    """The offsets of its lines in bytes."""
 
 
 @dataclass(slots=True)
@@ -219,7 +219,7 @@ class _Entry:
     id: str
     parent: str
     is_sent: bool
-    """Whether it tells the model something."""
+    """True if the model reads it."""
 
 
 def branches_of(source: Source, sent: Container[str], links: Links) -> list[Thread]:

@@ -129,7 +129,7 @@ _MEMBERS = frozenset(("kind", "k", "v", "i"))
 _STATE = frozenset(
     ("k", "inputState", "customTitle", "requesterUsername", "responderUsername", "initialLocation", "response", "pendingRequests")
 )
-"""Members of a change and of the session that are not said by anybody."""
+"""Members of a change and of the session that belong to no message."""
 
 
 @dataclass(slots=True)

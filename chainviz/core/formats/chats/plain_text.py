@@ -22,7 +22,7 @@ _ROLE_MARKER = re.compile(rf"^(?:{_HEADING}|{_BOLD})", re.MULTILINE | re.IGNOREC
 _PREFIX = re.compile(rf"^{_ROLE}:(?= |$)", re.MULTILINE | re.IGNORECASE)
 _FENCE = re.compile(r"^(```+|~~~+)[^\n]*$.*?(?:^\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _END = re.compile(r"\s*(?:^-{3,}\s*)?\Z", re.MULTILINE)
-"""Between two messages: white space and a ruled line."""
+"""The separator of two messages: white space and a horizontal rule."""
 
 
 class RoleText(ReadOnly):

@@ -20,7 +20,7 @@ from chainviz.core.formats.vendors.anthropic.messages import AnthropicBlocksForm
 
 _MEMBERS = frozenset(("id", "name", "role", "content", "metadata", "timestamp"))
 _OTHERS = ("tool_calls", "tool_call_id", "parts")
-"""Members of the messages of other programs."""
+"""Members of messages of other programs."""
 
 
 class _Output(ResultForm):

@@ -14,7 +14,7 @@ from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.contract import Format, Style
 
 MEMBERS = frozenset(("version", "provider", "processed_length"))
-"""What lies beside the messages."""
+"""The members beside the messages."""
 
 
 class GoaitoolsState(Format):

@@ -53,7 +53,7 @@ _KEYS = {
     "tool_uses": "toolUses", "tool_responses": "toolResponses", "intermediate_responses": "intermediateResponses",
     "invocation_events": "invocationEvents",
 }  # fmt: skip
-"""Members as Python writes them, and in camel case."""
+"""The names of members in Python, and in camel case."""
 _OLD = frozenset(("query", "expected_tool_use", "expected_intermediate_agent_responses", "reference"))
 _INTERMEDIATE = ("tool_uses", "tool_responses", "intermediate_responses", "invocation_events")
 

@@ -294,7 +294,7 @@ _ELEMENTS = ResultElements(_element_value, lambda text, speller: _element(Text(t
 
 
 BLOCKS = {"tool_use": "input", "tool_call": "args"}
-"""Content blocks that are calls, and where their arguments lie."""
+"""Content blocks that are calls, and the member with their arguments."""
 
 
 def block_call(item: dict[str, Any], text: str, place: Pointer) -> Located:

@@ -18,7 +18,7 @@ _KINDS = {
     "ToolCallExecutionEvent": "tool", "ThoughtEvent": "assistant", "CodeGenerationEvent": "assistant",
     "CodeExecutionEvent": "user", "MemoryQueryEvent": "user",
 }  # fmt: skip
-"""The role of each; "" where the source says who speaks."""
+"""The role of each type; "" if `source` names the speaker."""
 
 
 class AutoGen(ReadOnlyUnits):

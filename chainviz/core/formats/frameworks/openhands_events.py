@@ -309,7 +309,7 @@ def _result_v1(event: dict[str, Any], text: str, at: Pointer) -> Located:
 
 
 _SPOKEN = {AI: ("agent", "assistant"), SYSTEM: ("environment", "system")}
-"""Source of the event, and role of its message; else the user."""
+"""By role: the source of the event, and the role of its message. Other roles are the user's."""
 
 
 def new_event(message: Message, speller: Speller, response: str = "") -> str:

@@ -45,9 +45,9 @@ from chainviz.core.formats.frameworks.react_steps import (
 
 _STEP_LINE = re.compile(rb"(?:Thought|Action|Observation)(?: \d+)?:")
 _BEGINS = re.compile(r"\s*(?:Question|(?:Thought|Action|Observation) \d+): ")
-"""How a log begins that is too short for more."""
+"""The beginning of a log that is too short for other checks."""
 _ANSWERS = re.compile(r"^Answer:", re.MULTILINE)
-"""A line of texts that ask and answer, which are no logs."""
+"""A line of texts with questions and answers, which are not logs."""
 _SEPARATOR = re.compile(SEPARATOR.encode())
 _ROLE_STEPS = {AI: (THOUGHT, ACTION), TOOL: (OBSERVATION,)}
 _OTHER_STEPS = (QUESTION, OBSERVATION)
@@ -60,7 +60,7 @@ CHOICES = (
 )
 USUAL = Reading()
 HEAD = 1 << 14
-"""Bytes that tell whether a text is a log."""
+"""The number of bytes that are searched to recognise a log."""
 
 
 class ReactLog(Format):

@@ -34,7 +34,7 @@ FINISH = "Finish"
 
 _KEY = re.compile(rf"^(?:({QUESTION}|{ANSWER})|({THOUGHT}|{ACTION}|{OBSERVATION})(?: (\d+))?):[ \t]?", re.MULTILINE)
 SEPARATOR = "[-=#*]{5,}"
-"""How a line begins that parts chains."""
+"""The beginning of a line that separates chains."""
 _REFLECTIONS = re.compile(r"^Reflections:[ \t]*(?:\r?\n)?", re.MULTILINE)
 _GUARDED = re.compile(f"{_KEY.pattern}|^{SEPARATOR}|^Reflections:", re.MULTILINE)
 _CALL = re.compile(r"([\w.-]+)\[(.*)\]\s*", re.DOTALL)
@@ -45,9 +45,9 @@ class Reading:
     """What a person may decide about the messages of a log."""
 
     text_results: bool = False
-    """Calls stay text, and their observations are human messages."""
+    """True if calls stay text and their observations are human messages."""
     finish_calls: bool = False
-    """`Finish[x]` is a call like any other, and what the log says of it the result."""
+    """True if `Finish[x]` is a call like any other, and the outcome in the log its result."""
     no_reflections: bool = False
 
 
@@ -57,7 +57,7 @@ class Key:
     number: str
     start: int
     end: int
-    """Behind the colon and one space."""
+    """The position after the colon and one space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Step:
     word: str
     start: int
     end: int
-    """Before the line breaks that separate it from the next step."""
+    """The position before the line breaks that separate it from the next step."""
 
 
 def keys(text: str) -> list[Key]:
@@ -207,7 +207,7 @@ def guarded(text: str) -> str:
 
 
 NO_NAME = r"[\s\[\]]"
-"""What the name of an action cannot contain."""
+"""Characters that the name of an action cannot contain."""
 
 
 def new_step(message: Message) -> str:

@@ -48,7 +48,7 @@ def _is_own(value: dict[str, Any]) -> bool:
 
 _OUTPUTS = ("output_terminal", "output_editor")
 _WEB_OWN = {"thought": ("thought",), "action": ("action",), "output": _OUTPUTS}
-"""The types of steps, and members of which each has at least one."""
+"""The types of steps; each step has at least one of the members of its type."""
 
 
 class SWEAgentWeb(EventLog):

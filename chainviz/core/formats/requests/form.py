@@ -27,14 +27,14 @@ from chainviz.core.formats.requests.settings import (
 )
 
 UNKNOWN_TOOL = "unknown_tool"
-"""What the definition of a tool is called of which only a result without a name is known."""
+"""The name in the definition of a tool if only a result without a name is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
     settings: RequestSettings
     left_out: tuple[Change, ...]
-    """Tools of the API's own, and members of tools that are not settings."""
+    """Tools of the API itself, and members of tools that are not settings."""
 
 
 @dataclass(slots=True)
@@ -60,26 +60,26 @@ class NewRequest:
 
 class RequestForm:
     list_key = "messages"
-    """The list of messages of a request."""
+    """The key of the list of messages of a request."""
     lists: tuple[str, ...] = ("messages",)
-    """The keys of lists of messages beside which settings lie, in requests and in answers."""
+    """The keys of lists of messages in requests and answers; settings are beside them."""
     family = ""
-    """Whose models a request names."""
+    """The family of models that a request names."""
     model_at: Place = ("model",)
-    """() where the address of the request names it."""
+    """The place of the model; () if the address of the request names it."""
     numbers: Mapping[str, tuple[Place, ...]] = {}
-    """Where each number is, by its setting: the first place is written, all are read."""
+    """The places of each number, by setting. The first place is written, all are read."""
     stop_at: Sequence[Place] = ()
     most_stops = 0
-    """How many stop sequences are taken; 0 for any number."""
+    """The most stop sequences that the API accepts; 0 for any number."""
     limits: Mapping[str, tuple[float, float]] = {}
-    """The least and the greatest value of a number, by its setting."""
+    """The smallest and the largest value of a number, by setting."""
     requires: Mapping[str, int] = {}
-    """Numbers that a request must have, and what is written where the old one has none."""
+    """Numbers that a request must have, with the value to write if the old request has none."""
     efforts: Sequence[str] = ()
     """The words of EFFORTS that the API knows."""
     needs_called_tools = False
-    """Whether a request whose messages call tools must define them."""
+    """True if a request whose messages call tools must define them."""
 
     def read(self, members: Members) -> ReadRequest:
         found: dict[str, Any] = {}
@@ -217,7 +217,7 @@ class RequestForm:
 
 
 _BUDGETS = ((0, "none"), (2_048, "low"), (10_000, "medium"), (float("inf"), "high"))
-"""The greatest budget in tokens that is the same as an effort."""
+"""The largest budget in tokens for each effort."""
 
 
 def _first(members: Members, places: Iterable[Place], kind: Any, setting: str) -> Any:

@@ -20,20 +20,20 @@ class Tool:
     name: str
     description: str = ""
     schema: Schema | None = None
-    """The schema of its arguments; None where the request has none."""
+    """The schema of its arguments, or None if the request has none."""
     strict: bool | None = None
-    """Whether arguments must follow the schema; None where the request does not say."""
+    """True if arguments must follow the schema; None if the request does not say."""
     grammar: Mapping[str, Any] | None = None
     """The format of a custom tool, whose input is plain text; None for a function."""
     place: str = ""
-    """Where the request defines it, such as `tools[0]`."""
+    """The place of its definition in the request, such as `tools[0]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
     mode: Literal["auto", "none", "required"]
     names: tuple[str, ...] = ()
-    """The only functions that may be called; () for all."""
+    """The only functions that may be called, or () for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class ResponseFormat:
     description: str = ""
     strict: bool | None = None
     is_text: bool = False
-    """An answer of any form, which is what APIs give that are not asked for another."""
+    """True for an answer of any form, which is the default of APIs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Reasoning:
     effort: str = ""
     """One of EFFORTS, or a word that only one API knows."""
     budget: int | None = None
-    """Tokens."""
+    """The budget in tokens."""
 
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -80,9 +80,9 @@ class RequestSettings:
     tool_choice: ToolChoice | None = None
     parallel_calls: bool | None = None
     family: str = ""
-    """Whose models `model` is one of, such as `openai`."""
+    """The family of `model`, such as `openai`."""
     places: Mapping[str, str] = field(default_factory=dict)
-    """Where the request has each setting, by the name of its field here, such as `generationConfig.topK`."""
+    """The place of each setting in the request, by the name of its field here, such as `generationConfig.topK`."""
 
 
 NUMBERS = ("max_tokens", "temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
@@ -98,11 +98,11 @@ class Change:
 
     kind: Kind
     place: str
-    """Where the old request has it; of what was added, where the new one has it."""
+    """The place in the old request, or for an added setting its place in the new one."""
     old: str = ""
     """The value, or the name of a tool."""
     new: str = ""
-    """What is written instead."""
+    """The value that is written instead."""
 
 
 def sentences(changes: Iterable[Change], label: str) -> Iterator[str]:
@@ -143,13 +143,13 @@ class Members:
     def __init__(self, value: dict[str, Any], at: str = "") -> None:
         self._value = value
         self._at = at
-        """What the names of places begin with."""
+        """The beginning of the names of places."""
         self.opened: set[int] = set()
-        """Identities of the objects inside the request from which a member was taken."""
+        """Identities of the objects in the request from which a member was taken."""
         self.lost: list[str] = []
         """The places of values that were taken and not understood."""
         self.places: dict[str, str] = {}
-        """Where the settings were that were taken, by the names of their fields."""
+        """The places of the settings that were taken, by the names of their fields."""
 
     def read(self, place: Place, kind: type[T] | tuple[type[T], ...], setting: str, read: Callable[[Any], R | None]) -> R | None:
         """Returns what `read` makes of the value at a place, and removes the value; it is lost where that is None."""

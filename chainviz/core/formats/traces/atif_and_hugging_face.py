@@ -39,7 +39,7 @@ _ROOM = Room(
 _MESSAGE: Pointer = ("message",)
 _CALLS: Pointer = ("tool_calls",)
 _OF_AGENT = ("reasoning_content", "tool_calls", "metrics", "model_name", "reasoning_effort")
-"""What a step says of its agent, or of the call of the model, beside its message."""
+"""Members of a step, beside its message, about the agent or the call of the model."""
 _RESULTS: Pointer = ("observation", "results")
 
 

@@ -56,7 +56,7 @@ class FlatAttributes(ReadOnly):
 
     attribute: re.Pattern[bytes]
     marks: tuple[str, ...]
-    """What the beginning of a file with such spans holds one of."""
+    """The beginning of a file with such spans contains one of these."""
 
     def rate(self, head: str) -> float:
         return 0.97 if any(mark in head for mark in self.marks) else 0.0
@@ -116,7 +116,7 @@ def _flat_calls(text: bytes, attribute: re.Pattern[bytes]) -> Iterator[_Call]:
     calls: dict[int, _Call] = {}
     ends: dict[int, int] = {}
     holders: dict[int, int] = {}
-    """For each list or object of attributes, the span around it."""
+    """By list or object of attributes: the span around it."""
     for token in _TOKEN.finditer(text):
         mark = text[token.start() : token.start() + 1]
         if mark in b"[{":

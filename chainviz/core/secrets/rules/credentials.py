@@ -18,7 +18,7 @@ from chainviz.core.secrets.rules.rule import (
 )
 
 _QUOTES = r"""["'`\\]{0,4}"""
-"""Around a key or value, escaped or not."""
+"""Quotation marks around a key or value, escaped or not."""
 _BEGIN = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _HEADER_LINE = r"(?:[A-Za-z-]{2,20}: [^\n\\]{0,100}(?:\r?\n|\\r|\\n){1,2})"
@@ -99,7 +99,7 @@ _ELEMENTS = (
 )  # fmt: skip
 _OPEN, _CLOSE = r"(?:>|&gt;|\\{1,4}u003e)", r"(?:<|&lt;|\\{1,4}u003c)"
 _SPACE = r"""[\s"'\\,]{1,6}"""
-"""Between the words of a command, or of a list of them in JSON."""
+"""The separator between the words of a command, or of a list of them in JSON."""
 _COOKIES = ("sessionid", "session", "connect.sid", "phpsessid", "jsessionid", "remember_token", "auth_token")
 
 TOOL_SYNTAX: tuple[Rule, ...] = (

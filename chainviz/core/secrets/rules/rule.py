@@ -19,7 +19,7 @@ Group = Literal["secret", "personal", "own"]
 
 
 Found = re.Match[str]
-"""What a check may look at. RE2's matches have the same methods."""
+"""The match that a check receives. RE2's matches have the same methods."""
 
 
 class Pattern(Protocol):
@@ -63,21 +63,21 @@ class Anchored:
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     name: str
-    """Stable: decisions and audit name it."""
+    """The name of the rule. It must not change, because decisions and the audit log contain it."""
     label: str
     group: Group
     pattern: Pattern = field(repr=False)
     hints: tuple[str, ...] = ()
-    """Every text with a match holds one of these; empty: the text must be searched."""
+    """Every text with a match contains one of these; if empty, every text is searched."""
     check: Callable[[str, Found], bool] = field(default=lambda value, found: True, repr=False)
     value: str | int = 0
-    """The group of the match that is the secret; 0 is all of it."""
+    """The group of the match that is the secret; 0 for the whole match."""
     head: int = 0
-    """Characters of the value that a mask leaves at the start: a public prefix."""
+    """The number of characters at the start that a mask keeps: a public prefix."""
     tail: int = 0
-    """Characters that a mask leaves at the end."""
+    """The number of characters at the end that a mask keeps."""
     ignores_case: bool = False
-    """Values that differ only in upper and lower case are one value."""
+    """True if values that differ only in upper and lower case are equal."""
 
     def same(self, value: str) -> str:
         """Return a text that is the same for equal values."""

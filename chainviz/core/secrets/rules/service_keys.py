@@ -107,7 +107,7 @@ _HINTS = {
     "telegram-bot-token": (":AA",), "discord-token": (".",), "azure-client-secret": ("Q~",),
     "terraform-token": (".atlasv1.",), "teams-webhook": (".webhook.office.com/",),
 }  # fmt: skip
-"""Forms that begin with no word of their own."""
+"""Hints for forms that have no prefix of their own."""
 
 _RANDOM = frozenset(
     (
@@ -116,7 +116,7 @@ _RANDOM = frozenset(
         "azure-client-secret", "resend-key",
     )
 )
-"""Forms that words could fill too."""
+"""Forms that ordinary words could match too."""
 
 
 def _rule(name: str, label: str, prefix: str, body: str) -> Rule:

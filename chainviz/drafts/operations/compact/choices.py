@@ -34,7 +34,7 @@ UNSURE = "This removes everything: tick “Remove everything” to continue, or 
 class CompactChoices(Choices):
     template = "drafts/compact/compact.html"
     job: Job | None = None
-    """Of the run of a long chain that is shown."""
+    """The job that runs the strategy on a long chain."""
 
     def read(self) -> None:
         self.job = self._job()

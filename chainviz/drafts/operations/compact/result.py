@@ -20,7 +20,7 @@ WORDS = {
     "no_change": ("triggered, removed nothing", "changed", "next"),
     "changed": ("changed the state", "removed", "removed"),
 }
-"""Of each verdict: what it is called, its colour and its icon."""
+"""For each verdict: its name, its colour and its icon."""
 _PLACE = re.compile(r"\b(compactor|trigger)s\[(\d+)\]")
 _PLACE_WORDS = {"compactor": "step", "trigger": "trigger"}
 LETTERS = {"A": "answer", "C": "calls", "T": "tool result", "U": "human", "S": "system", "X": "another role"}
@@ -33,7 +33,7 @@ class Measure:
     after: str
     saved: str
     percent: int | None
-    """Of what was before; None where the two are not counted in the same way."""
+    """Percent of the size before, or None if the two are not counted in the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Chip:
     word: str = ""
     is_gone: bool = False
     is_moved: bool = False
-    """Goes only because the cut moved on to a human message."""
+    """True if it is removed only because the cut moved on to a human message."""
     mark: str = ""
-    """target or cut."""
+    """`target` or `cut`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +169,9 @@ def _measure(name: str, before: int, after: int, *, is_bytes: bool = False) -> M
 
 
 SECTIONS = 40
-"""Sections of one window."""
+"""The number of sections in a window."""
 MEMBERS = 40
-"""Messages that an open section shows on either side of a cut."""
+"""The number of messages that an open section shows on either side of a cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +204,11 @@ class SectionRow:
     size: int
     bar: int
     gone: int
-    """How many of its messages go."""
+    """The number of its messages that are removed."""
     rows: tuple[MessageRow | CutRow | LeftOut, ...]
-    """Of its messages; none where it is closed."""
+    """Rows of its messages; empty if it is closed."""
     cuts: tuple[CutRow, ...]
-    """Changes that end with it."""
+    """The changes that end with it."""
 
     @property
     def is_gone(self) -> bool:

@@ -30,9 +30,9 @@ from chainviz.llm import Written, write_all, writer_named
 from chainviz.store.content.chain import StoredChain
 
 AROUND = 5
-"""Messages shown on either side of a cut."""
+"""The number of messages that are shown on either side of a cut."""
 BLOCKS = 400
-"""Most blocks of the strip that shows the chain from first to last."""
+"""The most blocks of the strip that shows the whole chain."""
 LABELS = {each.type: each.label for each in COMPACTORS}
 
 
@@ -98,7 +98,7 @@ class Cut(BaseModel):
     at: int
     text: str
     around: tuple[tuple[int, str], ...]
-    """Place and letter of the messages around it: A answer, C calls, T tool result, U user, S system."""
+    """The place and letter of the messages around it: A answer, C calls, T tool result, U user, S system."""
 
 
 class Ran(BaseModel):
@@ -115,11 +115,12 @@ class Ran(BaseModel):
     blocks: tuple[Block, ...]
     warnings: tuple[str, ...]
     tokens_source: str
-    """recorded, given, o200k or estimated; the tokens afterwards are always a count of the same kind or an estimate."""
+    """`recorded`, `given`, `o200k` or `estimated`. The tokens afterwards are always a count of the same kind or an
+    estimate."""
     removes_everything: bool
     milliseconds: int
     texts: dict[str, str] = {}
-    """What a model wrote, by the key of its piece: the step uses these texts, and no model is asked again."""
+    """The texts of a model, by the key of the piece. The step uses them, so that no model is called again."""
 
     @property
     def removed(self) -> int:
@@ -233,9 +234,9 @@ def _blocks(messages: Window, changes: Sequence[Change], leading: int) -> Iterat
 FUNCTION = "run-strategy"
 MESSAGES_AT_ONCE = 5_000
 NEWEST = 20
-"""Runs among which the one is looked for that wrote the texts of a step."""
+"""The number of newest runs in which the one is searched that wrote the texts of a step."""
 BYTES_AT_ONCE = 1_000_000
-"""What a page reads while it is made: shapes of messages, and for summaries the messages themselves."""
+"""The most bytes that are read while the person waits: shapes of messages, and for summaries the messages themselves."""
 
 
 SUMMARIZING = (Summarize.type, FoldTools.type)

@@ -28,7 +28,7 @@ class FormField:
     """A member of a compactor that a person types or chooses."""
 
     name: str
-    """Of the field in the form."""
+    """The name of the field in the form."""
     title: str
     unit: str
     value: str
@@ -53,9 +53,9 @@ class Slot:
     title: str
     is_list: bool
     is_trigger: bool
-    """The node there only answers when to compact."""
+    """True if the node there only decides when to compact."""
     choices: tuple[Kind, ...]
-    """What may be there."""
+    """The kinds of nodes that are allowed there."""
     nodes: tuple[Node, ...] = ()
 
 
@@ -66,11 +66,11 @@ class Node:
     label: str
     hint: str
     said: str
-    """Its numbers in words."""
+    """Its numbers as text."""
     fields: tuple[FormField, ...]
     slots: tuple[Slot, ...]
     number: int | None = None
-    """In a list of nodes, from 0; None outside a list."""
+    """The index in a list of nodes, from 0, or None outside a list."""
     is_last: bool = True
     is_compactor: bool = True
 
@@ -142,9 +142,9 @@ def edited(value: Value | None, act: str, window: int = 0) -> Value | None:
 
 
 USUAL_NUMBERS = {**USUAL_LIMITS, "n": 20}
-"""What a new node begins with."""
+"""The initial values of a new node."""
 SHARE = 80
-"""Percent of the context window that a token limit begins with, where the window is known."""
+"""The initial token limit in percent of the context window, if the window is known."""
 
 
 def new_node(kind: str, window: int = 0) -> Value:

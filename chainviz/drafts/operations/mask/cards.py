@@ -28,7 +28,7 @@ class Occurrence:
     excerpt: Excerpt
     is_chosen: bool
     is_outside: bool
-    """It has no tick of its own: it goes with its value."""
+    """True if it has no checkbox of its own, because it belongs to its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Card:
     occurrences: tuple[Occurrence, ...]
     instead: str
     state: str
-    """all, some or none of its findings are chosen."""
+    """Whether `all`, `some` or `none` of its findings are chosen."""
 
     @property
     def more_count(self) -> int:
@@ -52,7 +52,7 @@ class Selection:
     """The choices of the form."""
 
     declined: frozenset[str]
-    """Ids of findings that stay."""
+    """Ids of findings that are not masked."""
     off: frozenset[str]
     """Names of rules that are not used."""
     strategy: Strategy
@@ -183,7 +183,7 @@ class _View(NamedTuple):
     declined: frozenset[str]
     reader: Reader
     at: Callable[[Path], str]
-    """The address of a node."""
+    """Returns the address of a node."""
 
 
 def _card(mark: str, spots: Sequence[Spot], instead: str, view: _View) -> Card:

@@ -40,7 +40,7 @@ from chainviz.web.http import see_other, small_number, wants_fragment
 class MaskChoices(Choices):
     template = "drafts/mask/mask.html"
     chosen: MaskOptions | None = None
-    """Options that are shown again."""
+    """The options to show again."""
     spots: Sequence[Spot] = ()
     typed = WordList("")
     """Words and patterns of the form."""

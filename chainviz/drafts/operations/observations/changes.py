@@ -23,9 +23,9 @@ from chainviz.drafts.target import Target
 from chainviz.web.formatting.numbers import byte_text
 
 SHOWN = 10
-"""Changes on one page; those with losses first."""
+"""The number of changes on a page; those with losses come first."""
 MOST_LINES = 60
-"""Lines of one change; all of them are in the draft's preview."""
+"""The most lines of a change; the draft's preview shows all."""
 MOST_BYTES = 2_000_000
 """A larger change is not compared on this page."""
 

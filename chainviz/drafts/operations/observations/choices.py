@@ -58,7 +58,7 @@ class ObservationsChoices(Choices):
     chosen = ObservationsOptions.model_validate({})
     job: Job | None = None
     summaries: Summaries | None = None
-    """None while they are worked out."""
+    """The summaries, or None while they are computed."""
 
     def read(self) -> None:
         given = self.sent if self.sent is not None else self.request.GET

@@ -18,7 +18,7 @@ from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 
 MOST_LISTED = 500
-"""Messages that stay; all are counted."""
+"""The most unchanged messages that are listed; all are counted."""
 
 
 class ChangeRow(NamedTuple):
@@ -37,10 +37,10 @@ class ChangeRow(NamedTuple):
 class PlanSummary:
     changes: NumberTable[ChangeRow]
     kept: tuple[tuple[int, str], ...]
-    """Messages that could not be converted, and why."""
+    """Messages that could not be converted, and the reason."""
     kept_count: int
     ids: int
-    """Call ids that are lost, or made up."""
+    """The number of call ids that are lost or invented."""
 
     @property
     def results(self) -> int:
@@ -126,7 +126,7 @@ def from_json(value: Mapping[str, Any]) -> Summaries:
 
 PLANNING = "plan-observations"
 EDITION = 2
-"""Raise it when the plan or its JSON changes: older ones are not used any more."""
+"""Increase this if the plan or its JSON changes, so that older ones are not used any more."""
 
 
 def planning_job(target: Target, options: ObservationsOptions) -> Job:

@@ -45,7 +45,7 @@ from chainviz.web.http import small_number
 MOST_SUGGESTED = 300
 MOST_NAME = 200
 KEPT = "kept"
-"""What the button of the rows that stay asks to list; those of a group send its grouping and name."""
+"""The name of the list of kept rows; the buttons of groups send their grouping and name."""
 
 
 class RedactChoices(Choices):
@@ -53,10 +53,10 @@ class RedactChoices(Choices):
     form: RedactForm
     asked = NOTHING
     chosen: RedactOptions | None = None
-    """None where the form cannot be understood."""
+    """The chosen options, or None if the form is invalid."""
 
     first: FirstPage | None = None
-    """What a job found; of a long chain that is looked at without a choice."""
+    """The result of a job, for a long chain without chosen options."""
 
     def read(self) -> None:
         if self.sent is None and has_selection(self.request.GET):

@@ -36,12 +36,12 @@ SHOWN = {
 class Filter:
     show: str = "all"
     tool: str = ""
-    """What a tool's name holds; "" is any."""
+    """A part of the tool's name; "" for any."""
     start: int = 0
     against: str = ""
-    """Name of the policy to compare with."""
+    """The name of the policy to compare with."""
     group: tuple[str, str] | None = None
-    """Only what is redacted in this group: how it was grouped, and its name."""
+    """Shows only what is redacted in this group: the grouping, and the name of the group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class RowView:
     href: str
     place: str
     what: str
-    """A tool, or the kind of part."""
+    """The name of a tool, or the kind of part."""
     kind: str
     call_id: str
     size: str
@@ -71,7 +71,7 @@ class RowView:
     reason: str
     chips: tuple[Chip, ...]
     more: bool
-    """More follows than the chips show."""
+    """True if more messages follow than the chips show."""
     after: str
     saved: str
     differs: str
@@ -89,7 +89,7 @@ class Count:
 class Table:
     rows: tuple[RowView, ...]
     total: int
-    """Rows that the filter leaves."""
+    """The number of rows that match the filter."""
     start: int
     decided: int
     redacted: int

@@ -76,7 +76,7 @@ def candidates(target: Target) -> Candidates:
 
 
 MOST_COUNTED = 20_000
-"""Messages up to which all of them are counted."""
+"""The largest chain, in messages, of which all messages are counted."""
 
 
 def counts_of(target: Target, options: RedactOptions, asked: FormChoices) -> dict[str, str]:

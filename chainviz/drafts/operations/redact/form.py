@@ -27,12 +27,12 @@ from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.measures import unpack_charts
 
 TOOLS = 30
-"""Boxes at once; buttons and a filter lead to the others."""
+"""The number of checkboxes at once; buttons and a filter lead to the others."""
 MOST_OVERRIDES = 20_000
 OVERRIDES = ("keep", "redact")
 SEPARATOR = "\t"
 BY_PAGE = ("tools", "exclude_tools")
-"""Fields that the page asks for in its own way."""
+"""Fields that have a special form on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ToolList:
     boxes: tuple[Tool, ...]
     total: int
     found: int
-    """Tools that the filter leaves."""
+    """The number of tools that match the filter."""
     start: int
     like: str
     excluded: tuple[int, ...]
@@ -130,11 +130,11 @@ class FormChoices:
     """The values of a form outside the options' own fields."""
 
     excluded: frozenset[int]
-    """Tools whose box is not ticked."""
+    """Tools whose checkbox is not ticked."""
     overrides: Mapping[str, str]
-    """By path: keep or redact."""
+    """By path: `keep` or `redact`."""
     uncalled: tuple[str, ...] = ()
-    """Names left out although no result here is theirs: Anthropic's settings may name them."""
+    """Excluded names without a result in this chain, which Anthropic's settings may contain."""
 
     def fixed(self, tools: Sequence[Tool], enabled: bool) -> dict[str, Any]:
         names = [name for tool in tools if tool.index in self.excluded for name in tool.names]

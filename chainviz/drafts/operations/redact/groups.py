@@ -17,7 +17,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.web.formatting.numbers import byte_text
 
 GROUPS = 30
-"""Groups at once."""
+"""The number of groups at once."""
 MOST_LINES = 12
 MOST_CHARACTERS = 2_000
 BY_HAND = "Decided by hand"
@@ -37,7 +37,7 @@ def reason_of(row: Row) -> str:
 
 KEYS: dict[str, Callable[[Row], str]] = {"tool": _tool, "section": _section, "reason": reason_of}
 LABELS = {"tool": "By tool", "section": "By section", "reason": "By reason", "row": "One by one"}
-"""How the decisions are shown: in groups, or row by row."""
+"""The views of the decisions: in groups, or row by row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +45,24 @@ class Group:
     name: str
     redacted: int
     kept: int
-    """Rows of the same tool, section or reason that stay."""
+    """The number of kept rows of the same tool, section or reason."""
     before: str
     after: str
     share: int
-    """Percent of the largest group's bytes."""
+    """Its bytes in percent of the largest group's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     number: int
-    """From 1, in the order of the chain."""
+    """The number of the example from 1, in the order of the chain."""
     total: int
     path: str
     place: str
     href: str
     call_id: str
     before: tuple[str, ...]
-    """Lines."""
+    """The lines before."""
     is_cut: bool
     after: str
     size_before: str
@@ -80,12 +80,12 @@ class Example:
 @dataclass(frozen=True, slots=True)
 class Groups:
     shown: tuple[Group, ...]
-    """A window, the groups with most bytes first."""
+    """A window of the groups; those with the most bytes come first."""
     total: int
     start: int
     redacted: int
     open: str
-    """Name of the group with the example; "" where none is open."""
+    """The name of the group with the open example; "" if none is open."""
     example: Example | None
     kept: int
     kept_size: str
@@ -110,7 +110,7 @@ class Wish:
 
     by: str = "tool"
     open: str | None = None
-    """Name of a group; "" is none, None the first."""
+    """The name of a group; "" for none, None for the first."""
     example: int = 1
     start: int = 0
 

@@ -15,7 +15,7 @@ from chainviz.core.operations.repair.fixes import CHOICES, Fix, RepairOptions
 from chainviz.web.formatting.numbers import byte_text
 
 MOST_CARDS = 30
-"""More fixes than this are chosen by kind, and one kind at a time one by one."""
+"""With more fixes than this, they are chosen by kind, and one by one only within a kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Way:
 @dataclass(frozen=True, slots=True)
 class Card:
     key: str
-    """What the form sends: the id of a fix, or the name of a kind of fixes."""
+    """The value that the form sends: the id of a fix, or the name of a kind of fixes."""
     title: str
     problem: str
     why: str
@@ -46,7 +46,7 @@ class Card:
     is_chosen: bool
     ways: tuple[Way, ...]
     one_by_one: str = ""
-    """Of a kind: the page of its fixes."""
+    """The page with the fixes of a kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Cards:
 class Links:
     at: Callable[[Path], str]
     query: str
-    """Says in an address what is repaired, and what of it was read."""
+    """Identifies in an address the repaired content, and the part of it that was read."""
 
 
 def cards_of(fixes: Sequence[Fix], problems: int, kind: str, start: int, links: Links) -> Cards:

@@ -23,7 +23,7 @@ MOST_ERRORS = 12
 @dataclass(frozen=True, slots=True)
 class ErrorLine:
     place: str
-    """As the provider names the message, such as `messages.13`; "" where the file is not the JSON that would be sent."""
+    """The name of the message for the provider, such as `messages.13`; "" if the file is not the JSON that is sent."""
     title: str
     text: str
     """One sentence with the provider's own words."""
@@ -34,7 +34,7 @@ class ErrorLine:
 @dataclass(frozen=True, slots=True)
 class GoalView:
     provider: Provider
-    """The one that the next call goes to, or that somebody chose."""
+    """The provider of the next call, or the one that the person chose."""
     errors: int
     is_accepted: bool
     lines: tuple[ErrorLine, ...]

@@ -19,9 +19,9 @@ class LateIds(NamedTuple):
     """Ids of calls, each in alphabetical order."""
 
     late: tuple[str, ...] = ()
-    """Calls with a result somewhere behind them, where some row has the call or a result without the other."""
+    """Calls with a later result, if some row has the call or the result without the other."""
     joined: tuple[str, ...] = ()
-    """Calls with a result behind later AI messages of the same run (core's JoinedResults)."""
+    """Calls whose result comes after later AI messages of the same run (core's JoinedResults)."""
 
     def changed(self, other: LateIds) -> set[str]:
         """Ids that only one of both has."""
@@ -38,9 +38,9 @@ class LateResults:
         self._joined = JoinedResults()
         self._called: set[str] = set()
         self._answered: set[str] = set()
-        """Ids of calls that have a result somewhere behind them."""
+        """Ids of calls that have a later result."""
         self._open: set[str] = set()
-        """Ids that some row has a call or a result of without the other."""
+        """Ids of which some row has a call or a result without the other."""
         self._row: frozenset[str] = frozenset()
         """Ids of the calls of the current row."""
         self._waiting: set[str] = set()

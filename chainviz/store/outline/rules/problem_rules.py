@@ -35,7 +35,7 @@ from chainviz.store.outline.rules.late_results import NO_LATE, LateIds
 
 OPENING_RULE = "missing-human"
 Repeated = Callable[[int, CallRef], bool]
-"""Whether an earlier call of the chain has the id of this call of the given row."""
+"""Returns True if an earlier call of the chain has the id of this call of the given row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,15 @@ class Neighbours:
     """What is before, after and around some rows."""
 
     before: RowMessages[Any] | None = None
-    """The row before; None where the rows begin the chain."""
+    """The row before, or None if the rows begin the chain."""
     after: Shape | None = None
-    """The message behind the rows, if there is one."""
+    """The message after the rows, if there is one."""
     format: str = ""
     """The format in which the chain is written."""
     late: LateIds = NO_LATE
     """Ids of calls that have a result outside their row."""
     request: Request = NO_REQUEST
-    """What the document records beside its messages."""
+    """The request of the document, beside its messages."""
 
 
 def check_rows(rows: Sequence[RowMessages[Message]], neighbours: Neighbours, repeated: Repeated) -> list[Row]:

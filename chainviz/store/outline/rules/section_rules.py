@@ -17,7 +17,7 @@ from chainviz.store.outline.rows import Kind, Row
 
 _ALL = (1 << len(Mark)) - 1
 _Broken = tuple[Provider, SectionRule, int]
-"""A provider's rule and how many messages break it."""
+"""A provider's rule, and the number of messages that break it."""
 
 
 class SectionRules:

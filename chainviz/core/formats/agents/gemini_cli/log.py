@@ -34,9 +34,9 @@ class Entry:
 
     unit: Unit
     place: int
-    """Its place among the messages of its record."""
+    """Its index among the messages of its record."""
     older: tuple[Entry, ...] = ()
-    """What it takes the place of: without it, that would count again."""
+    """The entries that it replaces; if it is removed, they have to be removed too."""
 
     @property
     def value(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class Log:
         self._is_message = is_message
         self._entries: dict[str, Entry] = {}
         self._live: dict[int, set[int]] = {}
-        """Places of the messages that count, and of those that they take the place of, by the ordinals of their records."""
+        """By record ordinal: the places of the messages that count and of those that they replace."""
 
     def add(self, unit: Unit) -> Iterator[Unit]:
         value = unit.value if type(unit.value) is dict else {}
@@ -113,9 +113,9 @@ _OF_RESULT = ("result", "resultDisplay", "status")
 @dataclass(slots=True)
 class _Row:
     text: str
-    """A message; the calls of the model's may still hold their old results."""
+    """A message; the calls of a message of the model may still contain their old results."""
     results: list[str] = field(default_factory=list)
-    """Messages whose results are those of its calls."""
+    """Messages with the results of its calls."""
     is_aside: bool = False
 
 

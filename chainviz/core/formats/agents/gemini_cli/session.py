@@ -45,7 +45,7 @@ _KINDS = {"user": HUMAN, "gemini": AI}
 _NOTICES = ("info", "error", "warning")
 _CONTEXT = ("<session_context>", "<hook_context>")
 _NOT_SENT = ("/", "?", *_CONTEXT)
-"""How messages begin that the program does not send again (isIgnoredUserContent in its sessionUtils.ts)."""
+"""The beginnings of messages that the program does not send again (isIgnoredUserContent in its sessionUtils.ts)."""
 _LONG_AGO = '"1970-01-01T00:00:00.000Z"'
 _ROOM = Room(frozenset((HUMAN, AI, TOOL)), signatures=False, free_arguments=False, calls_anywhere=False)
 
@@ -198,7 +198,7 @@ class _Messages:
     def __init__(self, log: Log) -> None:
         self._log = log
         self._answers: dict[str, int] = {}
-        """The message that holds the result of each call."""
+        """By call: the message that contains its result."""
         self.found: list[tuple[Run, list[tuple[Fragment, Any]]]] = []
         self._opens = False
         for entry in log.entries:
