@@ -26,7 +26,7 @@ def members_of(team: Team) -> QuerySet[Membership]:
 
 @transaction.atomic
 def change_role(member: Membership, role: Role) -> None:
-    """Raises ValidationError for the last owner."""
+    """Raise ValidationError for the last owner."""
     if role != Role.OWNER:
         _keep_an_owner(member)
     member.role = role
@@ -35,7 +35,7 @@ def change_role(member: Membership, role: Role) -> None:
 
 @transaction.atomic
 def remove(member: Membership) -> None:
-    """Raises ValidationError for the last owner."""
+    """Raise ValidationError for the last owner."""
     _keep_an_owner(member)
     member.removed_at = timezone.now()
     member.save(update_fields=["removed_at"])

@@ -30,7 +30,7 @@ MOST_SESSIONS = 3
 
 
 def sessions_with(error: ErrorMessage) -> list[str]:
-    """Return the addresses of sessions of this machine that have an id of the error. Raises DocumentError where there are none."""
+    """Return the addresses of sessions of this machine that have an id of the error. Raises DocumentError if there are none."""
     from chainviz.api.sessions import sessions  # imported late because it loads sqlite3
     from chainviz.fixes.by_error import addresses_with, ids_of
 

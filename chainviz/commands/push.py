@@ -79,7 +79,7 @@ class NoRedirect(HTTPRedirectHandler):
 
 class Server:
     def __init__(self, address: str, token: str) -> None:
-        """Raises OptionsError if the address or the token is missing."""
+        """Raise OptionsError if the address or the token is missing."""
         if urlsplit(address).scheme not in ("http", "https"):
             raise OptionsError("--to needs the address of a server, such as https://chainviz.example.org.")
         if not token:

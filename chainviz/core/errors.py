@@ -89,14 +89,14 @@ _NEEDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def option_error(error: ErrorDetails) -> str:
-    """Returns one sentence with the option's name."""
+    """Return one sentence with the option's name."""
     place = ".".join(map(str, error["loc"]))
     what = value_error(error)
     return f"The option {place} is invalid: {what}." if place else f"{what}."
 
 
 def value_error(error: ErrorDetails | Mapping[str, Any]) -> str:
-    """Returns half a sentence, such as “it needs at least 0, not “-1””; the value is left out where the error has no `input`."""
+    """Return half a sentence, such as “it needs at least 0, not “-1””; the value is left out where the error has no `input`."""
     kind = error["type"]
     if kind == "value_error":
         return str(error["msg"]).removeprefix("Value error, ").rstrip(".")

@@ -17,7 +17,7 @@ def ignore_progress(share: float, text: str) -> None:
 
 
 def counted(items: Iterable[T], count: int, progress: Progress, words: str) -> Iterator[T]:
-    """Yields the items, `count` of them, and reports; `words` says what became of those before."""
+    """Yield the items, `count` of them, and reports; `words` says what became of those before."""
     for done, item in enumerate(items):
         if done % EVERY == 0:
             progress(done / count, f"{done:,} of {count:,} messages {words}")

@@ -63,7 +63,7 @@ class Step:
 
     @property
     def missing(self) -> str:
-        """What has to be chosen before it can run, in a sentence; "" where nothing has."""
+        """What has to be chosen before it can run, in a sentence; "" if nothing has."""
         if isinstance(self.options, RedactOptions) and self.options.policy == ByHand.name:
             return BY_HAND
         return NO_LIMIT if isinstance(self.options, CompactOptions) and self.options.compactor is None else ""
@@ -108,7 +108,7 @@ class Recipe:
         return {each.name: each for each in self.word_lists}
 
     def checked(self) -> Recipe:
-        """Raises OptionsError where it has no step, too many, one that cannot run, or names a word list that it does not bring."""
+        """Raise OptionsError if it has no step, too many, one that cannot run, or names a word list that it does not bring."""
         if not self.steps:
             raise OptionsError("A recipe needs at least one step.")
         if len(self.steps) > MOST_STEPS:
@@ -124,7 +124,7 @@ class Recipe:
 
 
 def make_step(operation: str, options: Mapping[str, Any]) -> Step:
-    """Raises OptionsError for an operation that no recipe takes, and for options that it cannot take."""
+    """Raise OptionsError for an operation that no recipe takes, and for options that it cannot take."""
     chosen = get_operation(operation)
     if chosen not in ALLOWED:
         raise OptionsError(f"“{chosen.label}” changes one node of one chain and cannot be part of a recipe.")
@@ -173,7 +173,7 @@ def _lines(text: str) -> list[str]:
 
 
 def read_recipe(source: str | bytes | Mapping[str, Any]) -> Recipe:
-    """Reads JSON, TOML or the object itself. Raises OptionsError, in one sentence, for what is no recipe."""
+    """Read JSON, TOML or the object itself. Raises OptionsError, in one sentence, for what is no recipe."""
     value = source if isinstance(source, Mapping) else _parsed(source)
     if not isinstance(value, Mapping) or "steps" not in value:
         raise OptionsError("A recipe is an object with “recipe”, its name, and “steps”.")
@@ -252,7 +252,7 @@ C = TypeVar("C", bound=Chain)
 def follow(
     recipe: Recipe, chain: C, context_of: Callable[[C], Context], take: Callable[[Step, Outcome], C]
 ) -> tuple[Outcome, ...]:
-    """Runs each step on what the one before made of the chain.
+    """Run each step on what the one before made of the chain.
 
     `take` keeps an outcome that changes something and returns the chain as it is then; a step that changes nothing is passed
     over. Returns the outcome of each step. Raises Refused, naming the step, where one cannot be done.

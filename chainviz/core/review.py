@@ -34,9 +34,9 @@ class TextRange:
 
 
 def words_pattern(text: str) -> re.Pattern[str] | None:
-    """Finds the words of a text whatever stands between them: a page shows them without the signs of Markdown.
+    """Find the words of a text whatever stands between them: a page shows them without the signs of Markdown.
 
-    Returns None where the text has no words.
+    Returns None if the text has no words.
     """
     words = re.findall(r"[^\W_]+", text)
     return re.compile(r"[\W_]+".join(words)) if words else None
@@ -184,7 +184,7 @@ def _part(anchor: Anchor, old: Message, new: Chain, successors: Sequence[Success
 
 
 def _parts(chain: Chain, successors: Sequence[Successor], place: int) -> Iterator[tuple[int, int, Part]]:
-    """Yields message, number and part, that at the same place of its message first."""
+    """Yield message, number and part, that at the same place of its message first."""
     for successor in successors:
         parts = chain[successor.index].parts
         for number in sorted(range(len(parts)), key=lambda number: number != place):

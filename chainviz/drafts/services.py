@@ -63,7 +63,7 @@ def open_draft(chain: Chain, person: User, base: int) -> Draft | None:
 
 @contextmanager
 def add_step(target: Target, proposal: Proposal) -> Iterator[Draft]:
-    """Makes a proposal a step of the person's draft; the block is part of the transaction that does."""
+    """Make a proposal a step of the person's draft; the block is part of the transaction that does."""
     with written_step(target.stored.snapshot, target.edition, proposal.step) as add, transaction.atomic():
         draft, replaced = lock_draft(target)
         store.append(draft.stored, add)

@@ -41,7 +41,7 @@ def chainviz_command() -> list[str]:
 
 
 def changes_for(agent: str, home: Home) -> list[FileChange]:
-    """Work out the changes of an agent's settings. Raises Refused where one has chainviz already or cannot be read."""
+    """Work out the changes of an agent's settings. Raises Refused if one has chainviz already or cannot be read."""
     files = get_integration(agent).files(home, chainviz_command())
     return [_change(path, added) for path, added in files.items() if added]
 
@@ -91,7 +91,7 @@ def _server(command: Sequence[str]) -> dict[str, Any]:
 
 
 def _servers(path: tuple[str, ...], value: Any) -> tuple[Added, ...]:
-    """Return the MCP server in the settings; nothing where it cannot run."""
+    """Return the MCP server in the settings; nothing if it cannot run."""
     return ((path, value),) if has_server() else ()
 
 

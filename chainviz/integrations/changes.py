@@ -37,7 +37,7 @@ class FileChange:
 
 
 def read_settings(path: Path) -> bytes | None:
-    """Return the content of a settings file, or None if there is none. Raises DocumentError where it cannot be read."""
+    """Return the content of a settings file, or None if there is none. Raises DocumentError if it cannot be read."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -47,7 +47,7 @@ def read_settings(path: Path) -> bytes | None:
 
 
 def write_changes(agent: str, changes: Sequence[FileChange]) -> list[str]:
-    """Write the files and the receipt; return a sentence for each file. Raises Refused where a file changed meanwhile."""
+    """Write the files and the receipt; return a sentence for each file. Raises Refused if a file changed meanwhile."""
     receipt = _receipt(agent)
     if receipt.exists():
         raise Refused(f"chainviz is already in the settings of {agent}; remove it first: chainviz integrate {agent} --remove")
@@ -83,7 +83,7 @@ def removal(agent: str) -> tuple[list[FileChange], list[str]]:
     """Return the changes that take out what was added, and a sentence for each file where that is not possible.
 
     A file that is as it was written becomes what it was before; from one that changed since, the added texts are cut.
-    Raises Refused where nothing was added.
+    Raises Refused if nothing was added.
     """
     changes, left = list[FileChange](), list[str]()
     for each in _added(agent):
@@ -102,7 +102,7 @@ def removal(agent: str) -> tuple[list[FileChange], list[str]]:
 
 
 def _without(text: str, pieces: Sequence[str]) -> str | None:
-    """Cut the pieces, the last one first, since one may lie inside another. Return None where one is not there exactly once."""
+    """Cut the pieces, the last one first, since one may lie inside another. Return None if one is not there exactly once."""
     for piece in reversed(pieces):
         if text.count(piece) != 1:
             return None

@@ -92,7 +92,7 @@ def copy(agent: str, event: dict[str, Any], session_id: str) -> str:
 
 
 def newest_here(agent: str, folder: Path) -> Session:
-    """Return the session of an agent that was changed last in a folder. Raises DocumentError where there is none."""
+    """Return the session of an agent that was changed last in a folder. Raises DocumentError if there is none."""
     here = [each for each in sessions(agent) if each.project and Path(each.project) == folder]
     if not here:
         raise DocumentError(f"There is no session of {agent} in {folder}.")

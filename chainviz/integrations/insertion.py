@@ -33,7 +33,7 @@ def insertion(text: str, path: Sequence[str], value: Any) -> Insertion:
     """Return where and what to insert so that `path` has the value. A value that is a list of one element becomes the first
     element where there is a list already.
 
-    Raises Refused where the text is not JSON, or the path already leads to something that is no list.
+    Raises Refused if the text is not JSON, or the path already leads to something that is no list.
     """
     tokens = _Tokens(text)
     opening, left = tokens.descend(path)

@@ -68,7 +68,7 @@ def seconds_to_wait(headers: Mapping[str, str], first_pause: float, attempt: int
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds the server asks to wait, in any of the three spellings in use; None where it asks nothing."""
+    """Seconds the server asks to wait, in any of the three spellings in use, or None if it asks nothing."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) / unit

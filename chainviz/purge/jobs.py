@@ -143,7 +143,7 @@ def purge(
     """`masked`: the version up to which masked values are purged, instead of those typed. `done` is there when an attempt
     before ended behind its transaction: only the files are left to clean then.
 
-    Returns the places blanked, those that a second search found (None where the values are forgotten already), and what
+    Returns the places blanked, those that a second search found (None if the values are forgotten already), and what
     the files of the database may still hold.
     """
     again = None
@@ -239,7 +239,7 @@ def settle() -> str:
 
 
 def _vacuum_file() -> bool:
-    """False where a reader keeps the log of SQLite from being emptied."""
+    """False if a reader keeps the log of SQLite from being emptied."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM")
     return empty_log()

@@ -72,7 +72,7 @@ def save_list(row: WordList, typed: core_lists.WordList, *, by: Membership, seen
 
 
 def create(name: str, steps: Sequence[core.Step], *, by: Membership, purges: bool = False) -> Recipe:
-    """Raises OptionsError where the recipe could not run."""
+    """Raise OptionsError if the recipe could not run."""
     recipe = _runnable(core.Recipe(_name(name, core.LONGEST_NAME), tuple(steps), purges=purges), by.team_id)
     return _saved(Recipe(team=by.team, name=recipe.name, steps=_packed(recipe)), by, 0)
 
@@ -107,7 +107,7 @@ def change(row: Recipe, to: core.Recipe, *, by: Membership, seen: int) -> Recipe
 
 @transaction.atomic
 def delete(row: Recipe | WordList) -> None:
-    """Raises Refused for a word list that a recipe names."""
+    """Raise Refused for a word list that a recipe names."""
     team = row.team_id
     if isinstance(row, WordList):
         for recipe in Recipe.objects.filter(team=team):

@@ -45,7 +45,7 @@ GOALS = [
 def step_form(
     model: type[Options], member: Membership, data: QueryDict | None = None, chosen: Options | None = None
 ) -> OptionsForm[Any]:
-    """Offers the word lists of the member's team and the strategies that the member saved.
+    """Offer the word lists of the member's team and the strategies that the member saved.
 
     `chosen`: the options before, which the form begins with.
     """
@@ -95,7 +95,7 @@ def _boxes(choices: list[tuple[str, str]]) -> forms.MultipleChoiceField:
 
 
 def replace_field(form: OptionsForm[Any], name: str, field: Any) -> None:
-    """Puts a field with choices in the place of one, under the same label."""
+    """Put a field with choices in the place of one, under the same label."""
     old = form.fields[name]
     field.label, field.help_text, field.initial, field.required = old.label, old.help_text, old.initial, False
     field.legend, field.unit, field.default_text = "", "", ""

@@ -123,7 +123,7 @@ def panel(subject: Subject, member: Membership, at: Path | None) -> Panel:
 
 
 def node_part(subject: Subject, at: Path | None, viewed: set[str]) -> NodePart | None:
-    """`viewed`: marks of sections. Raises PathError where the version has no such node."""
+    """`viewed`: marks of sections. Raises PathError if the version has no such node."""
     if at is None:
         return None
     span = subject.stored.span(at.node)
@@ -135,7 +135,7 @@ def node_part(subject: Subject, at: Path | None, viewed: set[str]) -> NodePart |
 
 
 def next_thread(subject: Subject, at: tuple[Path | None, int], backwards: bool) -> Any | None:
-    """Returns the open thread after or before the place `at` (a node, and a thread on it), else the one at the other end."""
+    """Return the open thread after or before the place `at` (a node, and a thread on it), else the one at the other end."""
     place_threads(subject.chain, subject.stored)
     path, number = at
     message = subject.stored.span(path).start if path is not None else -1
@@ -214,7 +214,7 @@ def thread_step(request: HttpRequest, chain_id: int, number: int) -> HttpRespons
 
 
 def _path(subject: Subject, text: str) -> Path | None:
-    """Raises Http404 where the version has no such node."""
+    """Raise Http404 if the version has no such node."""
     try:
         path = parse_path(text) if text else None
         if path is not None:

@@ -122,7 +122,7 @@ def _step_of(snapshot: Snapshot, run: int) -> Snapshot | None:
 
 
 def _replaced(step: Snapshot, message: StoredMessage) -> Sequence[StoredMessage]:
-    """Returns the messages that a message of the step replaced."""
+    """Return the messages that a message of the step replaced."""
     return Counterparts([(after, before) for before, after in _changes(step)]).of(message)
 
 
@@ -130,7 +130,7 @@ Rows = list[StoredMessage]
 
 
 def _changes(step: Snapshot) -> list[tuple[Rows, Rows]]:
-    """Returns the messages that each change of the step removed and added."""
+    """Return the messages that each change of the step removed and added."""
     assert step.parent is not None
     return changes_between(step.parent, step)
 
@@ -253,7 +253,7 @@ def _index_after(changes: Sequence[PieceSplice], message: StoredMessage, index: 
 
 
 def steps_between(old: Snapshot, new: Snapshot) -> list[Snapshot]:
-    """Returns the steps that led from one snapshot to another, oldest first."""
+    """Return the steps that led from one snapshot to another, oldest first."""
     keys = list(ancestors(new))
     between = keys[: keys.index(old.pk)] if old.pk in keys else []
     return list(Snapshot.objects.select_related("parent").filter(pk__in=between).order_by("pk"))

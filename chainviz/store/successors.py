@@ -30,7 +30,7 @@ Followers = dict[Piece, list[_Follower]]
 
 
 def successors(old: Snapshot, new: Snapshot, messages: Iterable[StoredMessage]) -> dict[Piece, list[Successor]]:
-    """Returns the successors in `new` of each of these messages of `old`. No step is read for messages that stayed."""
+    """Return the successors in `new` of each of these messages of `old`. No step is read for messages that stayed."""
     there = Places(pieces_of(new))
     followers = {row.piece: [_Follower(row)] for row in messages}
     changed = {piece: each for piece, each in followers.items() if there.index(*piece[:2]) < 0}

@@ -64,7 +64,7 @@ def sent_texts(request: HttpRequest, largest: int = LARGEST_FORM) -> list[tuple[
 
 
 def typed_texts(request: HttpRequest) -> Iterator[tuple[str, str]]:
-    """Returns the name and the text of every field that a person may have typed, where the form could be read."""
+    """Return the name and the text of every field that a person may have typed, where the form could be read."""
     try:
         sent = list(request.POST.lists())
     except OSError:

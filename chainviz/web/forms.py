@@ -48,7 +48,7 @@ class OptionsForm(forms.Form, Generic[O]):
         self.fixed = fixed or {}
 
     def begin_with(self, options: BaseModel) -> None:
-        """Shows what was chosen before; a list also has boxes for values that it does not offer."""
+        """Show what was chosen before; a list also has boxes for values that it does not offer."""
         for name, field in self.fields.items():
             value = getattr(options, name)
             self.initial[name] = _initial_value(value, field)

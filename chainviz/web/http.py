@@ -44,7 +44,7 @@ def wants_fragment(request: HttpRequest) -> bool:
 def page_or_fragment(
     request: HttpRequest, page: str, fragment: str, context: Mapping[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """Renders the template of the page, or that of the fragment it includes when only this is wanted."""
+    """Render the template of the page, or that of the fragment it includes when only this is wanted."""
     response = render(request, fragment if wants_fragment(request) else page, dict(context), status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -56,7 +56,7 @@ def see_other(to: Any, *args: Any) -> HttpResponse:
 
 
 def own_page(request: HttpRequest, page: str, otherwise: str) -> str:
-    """Returns `page`, as a form named it, where it is the path of one of ours: Django takes other texts for names."""
+    """Return `page`, as a form named it, where it is the path of one of ours: Django takes other texts for names."""
     own = page.startswith("/") and url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
     return page if own else otherwise
 

@@ -44,7 +44,7 @@ class AuditMiddleware:
 
 
 def recorded_together(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Writes the row in the transaction of the view: neither is stored without the other."""
+    """Write the row in the transaction of the view: neither is stored without the other."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -155,7 +155,7 @@ def _chain_key(match: ResolverMatch) -> int | None:
 
 
 def note(request: HttpRequest, **facts: Any) -> None:
-    """Adds facts to the row of this request: numbers and names of people, never content."""
+    """Add facts to the row of this request: numbers and names of people, never content."""
     request.audit_facts = {**getattr(request, "audit_facts", {}), **facts}  # type: ignore[attr-defined]
 
 

@@ -29,7 +29,7 @@ ACT = "accounts:oidc_callback"
 @requires("public", team_mode=True)
 @require_GET
 def oidc(request: HttpRequest) -> HttpResponse:
-    """Sends the person to the provider. Each time counts as an attempt until it ends well."""
+    """Send the person to the provider. Each time counts as an attempt until it ends well."""
     _check_configured()
     from chainviz.accounts.oidc import NotSignedIn, begin
 

@@ -71,7 +71,7 @@ class Group:
 
 
 def groups_of(chain: StoredChain, outline: Outline, level: Level) -> list[Group] | None:
-    """Returns those with any parts, the largest first; None where nothing but the level's size is known."""
+    """Return those with any parts, the largest first, or None if nothing but the level's size is known."""
     found = _read(chain, level) if len(level.messages) <= MOST_READ else None
     if found is None:
         charts = _charts(chain, outline, level)

@@ -57,7 +57,7 @@ def range_name(first: Path, last: Path) -> str:
 
 
 def level_of(chain: StoredChain, at: str, to: str) -> Level:
-    """Raises PathError where the chain has no such node."""
+    """Raise PathError if the chain has no such node."""
     outline = chain.outline
     total = outline.listing.total
     if not at:

@@ -138,7 +138,7 @@ class BytesPage:
 
 
 def bytes_page(subject: Subject, address: Address) -> BytesPage:
-    """Raises PathError where the chain has no such level."""
+    """Raise PathError if the chain has no such level."""
     chain = subject.stored
     level = level_of(chain, address.at, address.to)
     groups = groups_of(chain, subject.outline, level)

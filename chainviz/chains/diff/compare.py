@@ -91,7 +91,7 @@ def _digests(chain: Chain, start: int, stop: int) -> Sequence[Hashable]:
 
 
 def compare(old: StoredChain, new: StoredChain) -> ChainDiff:
-    """Raises JobNeeded on a page that nobody has compared these for yet, where that takes long."""
+    """Raise JobNeeded on a page that nobody has compared these for yet, where that takes long."""
     a, b = old.snapshot, new.snapshot
     return ChainDiff(*_cached_groups(a.pk, b.pk, bytes(a.digest), bytes(b.digest)), _old=old, _new=new)
 
@@ -114,7 +114,7 @@ def from_job(needed: JobNeeded) -> Groups | None:
 
 
 def from_job_result(needed: JobNeeded) -> Any:
-    """Returns what the job found; where none did it yet, None, or on a page JobNeeded is raised."""
+    """Return what the job found; where none did it yet, None, or on a page JobNeeded is raised."""
     done = needed.jobs.filter(state=Job.State.DONE).order_by("-pk").first()
     if done is not None and done.result is not None:
         return done.result
@@ -143,7 +143,7 @@ def _groups(old: Snapshot, new: Snapshot, stretches: Sequence[tuple[int, int, in
 
 
 def compare_by_job(context: JobContext, *, before: int, after: int, digests: str, **key: Any) -> list[Any] | None:
-    """`key`: whose job this is and how its result is packed. None where a purge took the versions meanwhile."""
+    """`key`: whose job this is and how its result is packed. None if a purge took the versions meanwhile."""
     found = [Snapshot.objects.filter(pk=pk).first() for pk in (before, after)]
     old, new = found
     if old is None or new is None or (bytes(old.digest) + bytes(new.digest)).hex() != digests:

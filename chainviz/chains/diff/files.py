@@ -39,7 +39,7 @@ def document_of(snapshot: Snapshot) -> Document:
 
 
 def compare_files(old: Snapshot, new: Snapshot) -> DocumentDiff:
-    """Raises JobNeeded on a page of long files that nobody has compared yet."""
+    """Raise JobNeeded on a page of long files that nobody has compared yet."""
     return _cached_diff(old.pk, new.pk, bytes(old.digest), bytes(new.digest))
 
 
@@ -85,7 +85,7 @@ class FileRows:
         self._new = LineReader(document_of(new), self.diff.new_marks)
 
     def rows(self, start: Place, stop: Place) -> Iterator[DiffRow]:
-        """Yields the rows between two places."""
+        """Yield the rows between two places."""
         for step in self.diff.steps(start):
             if isinstance(step, Equal):
                 here = Place(step.old, step.new)
@@ -159,7 +159,7 @@ class Window:
 
 
 def file_view(old: Snapshot, new: Snapshot, window: Window, page: str) -> DiffView:
-    """`page`: the address of the comparison. Raises JobNeeded where the files are long and nobody compared them yet."""
+    """`page`: the address of the comparison. Raises JobNeeded if the files are long and nobody compared them yet."""
     rows = FileRows(old, new)
     drawn = _AllLines(rows, page, window.place) if window.place else _Changes(rows, page, window.first)
     total = len(rows.diff.gaps)
@@ -265,7 +265,7 @@ def _end(gap: Gap) -> Place:
 
 
 def _limited(rows: Iterator[DiffRow], room: int) -> tuple[list[DiffRow], bool]:
-    """Returns the rows that fit, at least one, and whether there are more."""
+    """Return the rows that fit, at least one, and whether there are more."""
     found: list[DiffRow] = []
     for row in rows:
         room -= line_elements(row)

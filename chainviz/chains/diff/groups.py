@@ -182,7 +182,7 @@ def _limited(rows: Iterator[Row], links: ChangeLinks) -> Iterator[Row]:
 
 
 def _beside(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Puts a summary beside the list of the nodes it replaces."""
+    """Put a summary beside the list of the nodes it replaces."""
     return (replace(rows[0], beside=rows[1:]),) if rows and isinstance(rows[0], Listed) else rows
 
 

@@ -56,7 +56,7 @@ from chainviz.web.prices import models
 
 
 def compare_runs(one: StoredChain, other: StoredChain) -> ChainDiff:
-    """Raises JobNeeded on a page of long chains that nobody has compared yet."""
+    """Raise JobNeeded on a page of long chains that nobody has compared yet."""
     a, b = one.snapshot, other.snapshot
     return ChainDiff(*_cached_groups(a.pk, b.pk, bytes(a.digest), bytes(b.digest)), _old=one, _new=other)
 
@@ -80,7 +80,7 @@ def _groups(one: Snapshot, other: Snapshot) -> Groups:
 
 
 def compare_runs_by_job(context: JobContext, *, before: int, after: int, digests: str, **key: Any) -> list[Any] | None:
-    """`key`: whose job this is and how its result is packed. None where a purge took one of them meanwhile."""
+    """`key`: whose job this is and how its result is packed. None if a purge took one of them meanwhile."""
     one, other = (Snapshot.objects.filter(pk=pk).first() for pk in (before, after))
     if one is None or other is None or (bytes(one.digest) + bytes(other.digest)).hex() != digests:
         return None

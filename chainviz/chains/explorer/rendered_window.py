@@ -318,7 +318,7 @@ def _read_ahead(chain: StoredChain, view: ViewState, rows: Sequence[Row], most: 
 
 
 def _body_of(chain: StoredChain, view: ViewState, reading: Reading, row: Row) -> str:
-    """Empty where the row is closed."""
+    """Empty if the row is closed."""
     if not _is_open(chain, view, row):
         return ""
     asked = StepQuery(part=view.part) if view.part and view.part.node == row.path else ALL

@@ -41,7 +41,7 @@ class Removed:
 
 
 def removed_from(snapshot: Snapshot) -> Removed:
-    """Raises Refused where that cannot be known any more."""
+    """Raise Refused if that cannot be known any more."""
     texts: dict[str, None] = {}
     values: dict[str, str] = {}
     for step in steps_of(snapshot, (REDACT.name, MASK.name)):

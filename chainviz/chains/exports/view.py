@@ -144,7 +144,7 @@ def locked_reason(chain: Chain, version: int | None) -> str:
 
 
 def require_unlocked(chain: Chain, version: int | None) -> None:
-    """Raises ExportLocked."""
+    """Raise ExportLocked."""
     reason = locked_reason(chain, version)
     if reason:
         raise ExportLocked(chain, reason)

@@ -81,7 +81,7 @@ def has_changed(file: LocalFile, path: Path) -> bool:
 
 
 def read_grown(member: Membership, chains: Iterable[Chain]) -> int:
-    """Reads the files of chains that have grown, as far as one request may; the others are read by the next one. Returns
+    """Read the files of chains that have grown, as far as one request may; the others are read by the next one. Returns
     how many it read."""
     until, count = time.monotonic() + AT_ONCE, 0
     for chain in chains:

@@ -31,7 +31,7 @@ def lay_out(text: str) -> str | None:
 
 
 def place_in_layout(text: str, place: int) -> int:
-    """Returns where the characters before `place` of a JSON text end in what `lay_out` makes of it."""
+    """Return where the characters before `place` of a JSON text end in what `lay_out` makes of it."""
     end = 0
     for start, lead, shown in _layout_tokens(text):
         if start >= place:

@@ -58,7 +58,7 @@ def plain(text: str) -> str:
 
 
 def _unbroken(text: str) -> str:
-    """Marks a text with a long word, such as base64. A browser that kerns one shapes the rest of it again for every line."""
+    """Mark a text with a long word, such as base64. A browser that kerns one shapes the rest of it again for every line."""
     return " data-unbroken" if max(map(len, text.split()), default=0) > LONGEST_WORD else ""
 
 

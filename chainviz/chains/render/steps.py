@@ -42,7 +42,7 @@ class LazyPieces(Sequence[Piece]):
 
     @abstractmethod
     def place_of(self, part: Path) -> int | None:
-        """Returns which piece shows the part."""
+        """Return which piece shows the part."""
 
 
 def step(reading: Reading, path: Path, pieces: Sequence[Piece], asked: StepQuery) -> str:

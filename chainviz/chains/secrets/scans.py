@@ -135,7 +135,7 @@ def start_library_scan(member: Membership) -> Job:
 
 
 def latest_library_scan(member: Membership) -> Job | None:
-    """Returns the newest one that anybody of the member's team started."""
+    """Return the newest one that anybody of the member's team started."""
     return Job.objects.filter(function=LIBRARY, args={"team": member.team_id}).order_by("-pk").first()
 
 

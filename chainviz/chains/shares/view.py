@@ -169,7 +169,7 @@ ACT = "chains:shared"
 
 
 def make_link(chain: Chain, version: int, member: Membership, days: int) -> tuple[ShareLink, str]:
-    """Returns the link and its token, which nobody can find out later."""
+    """Return the link and its token, which nobody can find out later."""
     token = secrets.token_urlsafe(32)
     now = timezone.now()
     link = ShareLink.objects.create(
@@ -184,7 +184,7 @@ def make_link(chain: Chain, version: int, member: Membership, days: int) -> tupl
 
 
 def links_of(member: Membership) -> QuerySet[ShareLink]:
-    """Returns all links of the team, the newest first."""
+    """Return all links of the team, the newest first."""
     return ShareLink.objects.filter(chain__team=member.team_id).select_related("chain", "member__user").order_by("-pk")
 
 
@@ -194,14 +194,14 @@ def revoke_link(link: ShareLink) -> None:
 
 
 def find_link(token: str) -> ShareLink | None:
-    """Returns None for a link that is unknown or ended, or whose chain is in the bin."""
+    """Return None for a link that is unknown or ended, or whose chain is in the bin."""
     found = ShareLink.objects.select_related("chain__team", "member__user").filter(token_digest=_digest(token)).first()
     return found if found is not None and found.state == "active" and not found.chain.is_in_bin else None
 
 
 @transaction.atomic
 def note_opening(link: ShareLink) -> None:
-    """Counts it, and records one a minute in the audit log, so that a visitor cannot fill the log."""
+    """Count it, and record one a minute in the audit log, so that a visitor cannot fill the log."""
     now, before = timezone.now(), link.last_opened_at
     ShareLink.objects.filter(pk=link.pk).update(opened=F("opened") + 1, last_opened_at=now)
     if before is None or now - before > OPENING_RECORDED_EVERY:

@@ -58,9 +58,9 @@ def receive(
 
 
 def receive_local(member: Membership, path: Path, session: int | None = None) -> Arrival:
-    """Takes in a file of this machine, with all its chains; `session`: of which they are working copies.
+    """Take in a file of this machine, with all its chains; `session`: of which they are working copies.
 
-    Raises DocumentError where it cannot be opened.
+    Raises DocumentError if it cannot be opened.
     """
     forget_old(member)
     try:
@@ -74,7 +74,7 @@ def receive_local(member: Membership, path: Path, session: int | None = None) ->
 
 
 def receive_refused(member: Membership, upload: UploadedFile[bytes], error: DocumentError) -> Arrival:
-    """Keeps a file that was refused before it became a chain, with what a person can still do with it."""
+    """Keep a file that was refused before it became a chain, with what a person can still do with it."""
     arrival = _arrived(member, upload, "")
     try:
         with staging.open_waiting(arrival.waiting) as source:
@@ -160,7 +160,7 @@ def _work_at_once(arrival: Arrival, how: How) -> None:
 
 
 def work_on(arrival: Arrival, how: How) -> None:
-    """Raises Cancelled where the person took the file away meanwhile."""
+    """Raise Cancelled if the person took the file away meanwhile."""
     try:
         with staging.open_waiting(arrival.waiting) as source:
             try:
@@ -226,7 +226,7 @@ def _is_gone(arrival: Arrival) -> bool:
 
 
 def _progress(arrival: Arrival, number: int, count: int) -> Progress:
-    """Raises Cancelled where the person took the file away."""
+    """Raise Cancelled if the person took the file away."""
     which = f"chain {number + 1} of {count}, " if count > 1 else ""
 
     def report(share: float, message: str) -> None:

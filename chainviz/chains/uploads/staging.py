@@ -32,7 +32,7 @@ def folder() -> Path:
 
 
 def keep(upload: UploadedFile[bytes]) -> str:
-    """Takes the bytes over and gives back the name they wait under; a big upload is moved, not copied."""
+    """Take the bytes over and give back the name they wait under; a big upload is moved, not copied."""
     name = secrets.token_hex(16)
     target = folder() / name
     try:
@@ -117,7 +117,7 @@ def forget(name: str) -> None:
 
 
 def delete_orphans(names: Container[str], age: timedelta) -> None:
-    """Deletes files older than `age` that wait under none of these names: their upload was killed, or its row is gone."""
+    """Delete files older than `age` that wait under none of these names: their upload was killed, or its row is gone."""
     before = time.time() - age.total_seconds()
     for path in folder().iterdir():
         if path.name.partition(".")[0] not in names and path.stat().st_mtime < before:
@@ -125,7 +125,7 @@ def delete_orphans(names: Container[str], age: timedelta) -> None:
 
 
 def orphans(names: Container[str]) -> list[str]:
-    """Returns the names under which files wait that nobody knows."""
+    """Return the names under which files wait that nobody knows."""
     waiting = {path.name.partition(".")[0] for path in folder().iterdir()}
     return sorted(name for name in waiting if name not in names)
 

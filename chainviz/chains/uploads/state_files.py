@@ -37,7 +37,7 @@ class StateRefused(DocumentError):
 
 
 def check_state(source: Source, offers: Sequence[Offer]) -> None:
-    """Raises StateRefused where the file is a state document with a problem."""
+    """Raise StateRefused if the file is a state document with a problem."""
     if not is_state_file(source, offers):
         return
     content = source.read(0, source.size)
@@ -46,7 +46,7 @@ def check_state(source: Source, offers: Sequence[Offer]) -> None:
 
 
 def require_state(content: bytes, file: StateFile) -> None:
-    """Raises StateRefused where the document has a problem."""
+    """Raise StateRefused if the document has a problem."""
     if file.problem is not None:
         raise StateRefused(file, file.problem, _offset(content, file.problem))
 

@@ -204,7 +204,7 @@ def _tray(request: HttpRequest) -> HttpResponse:
 @require_POST
 @recorded_together
 def undo_added(request: HttpRequest, arrival_id: int) -> HttpResponse:
-    """Puts the chains that a file became into the bin."""
+    """Put the chains that a file became into the bin."""
     found = arrival_for(request, arrival_id)
     moved = services.to_bin(Chain.objects.visible_to(member_of(request)).in_library().filter(pk__in=found.added))
     note(request, chains=moved)
@@ -240,7 +240,7 @@ def forget(request: HttpRequest, arrival_id: int) -> HttpResponse:
 @requires("upload")
 @require_POST
 def keep(request: HttpRequest, arrival_id: int) -> HttpResponse:
-    """Takes a file that failed after all: as raw text, the messages before the fault, a state with a problem, or once more."""
+    """Take a file that failed after all: as raw text, the messages before the fault, a state with a problem, or once more."""
     found = arrival_for(request, arrival_id)
     how = request.POST.get("how", "")
     if not found.waiting or how not in {"text", "salvage", "state", "again"}:

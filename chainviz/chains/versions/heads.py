@@ -102,14 +102,14 @@ def judged_otherwise() -> ChainQuerySet:
 
 
 def start_if_needed() -> Job | None:
-    """Returns the job, if there is anything to judge or to price and no such job waits or runs already."""
+    """Return the job, if there is anything to judge or to price and no such job waits or runs already."""
     if not (judged_otherwise().exists() or priced_otherwise()) or Job.objects.unfinished().filter(function=JUDGE).exists():
         return None
     return start_job(JUDGE, owner=None)
 
 
 def judge(key: int) -> bool:
-    """Judges the newest version of a chain and titles it. Returns False where the chain is gone, or changed meanwhile."""
+    """Judge the newest version of a chain and titles it. Returns False if the chain is gone, or changed meanwhile."""
     chain = Chain.objects.filter(pk=key).first()
     head = History.objects.select_related("head__snapshot", "head__history").get(pk=chain.history).head if chain else None
     if chain is None or head is None:
@@ -127,7 +127,7 @@ def judge(key: int) -> bool:
 
 
 def judge_again(context: JobContext) -> int:
-    """Returns how many chains it judged."""
+    """Return how many chains it judged."""
     keys = list(judged_otherwise().order_by("-changed_at").values_list("pk", flat=True))
     judged = 0
     for place, key in enumerate(keys):

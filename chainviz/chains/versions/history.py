@@ -147,7 +147,7 @@ _BADGES = {
 
 
 def badge_of(name: str) -> Badge:
-    """Returns the badge of a stored step; one of an operation that this edition no longer has gets a plain one."""
+    """Return the badge of a stored step; one of an operation that this edition no longer has gets a plain one."""
     return _BADGES.get(name) or Badge(name.capitalize(), "settings", "changed")
 
 

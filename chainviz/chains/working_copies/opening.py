@@ -39,7 +39,7 @@ def session_for(request: HttpRequest, session_id: int) -> Session:
 
 
 def open_session(member: Membership, session: Session) -> Opened:
-    """Raises DocumentError, naming the session's file."""
+    """Raise DocumentError, naming the session's file."""
     known = {chain.pk for chain in chains_from(member, Path(session.address))}
     opened = open_file(member, Path(session.address), session.pk)
     now = timezone.now()

@@ -54,7 +54,7 @@ DATABASES: tuple[Database, ...] = (
 def look_into(path: Path, database: Database, work: Callable[[Look], T]) -> T:
     """Return what `work` reads of an agent's database. `work` may run more than once.
 
-    Raises DocumentError where the database cannot be read, or is not one of this agent.
+    Raises DocumentError if the database cannot be read, or is not one of this agent.
     """
 
     def read(look: Look) -> T:

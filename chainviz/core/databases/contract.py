@@ -29,14 +29,14 @@ class Database(Protocol):
         messages (their number), size (bytes) and parent (the id of the session that started it)."""
 
     def document(self, look: Look, id: str) -> bytes | None:
-        """Return a session as JSON as the agent's own export writes it; None where there is none of this id."""
+        """Return a session as JSON as the agent's own export writes it, or None if there is none of this id."""
 
     def without_damage(self, document: bytes) -> tuple[bytes, tuple[str, ...]]:
         """Return a document without rows that its agent cannot read, and a sentence for each."""
         return document, ()
 
     def write(self, connection: sqlite3.Connection, id: str, old: bytes, new: bytes) -> None:
-        """Turn the rows of a session from `old`, its document as it is, into `new`. Raises Refused where that cannot be done."""
+        """Turn the rows of a session from `old`, its document as it is, into `new`. Raises Refused if that cannot be done."""
         raise Refused(f"chainviz does not write into the database of {self.label}.")
 
     def is_mine(self, tables: Tables) -> bool:

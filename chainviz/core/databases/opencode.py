@@ -85,7 +85,7 @@ class Opencode(Database):
         self._check(Look(connection), id, messages)
 
     def _check(self, look: Look, id: str, messages: Sequence[Row]) -> None:
-        """Raises Refused where the database does not give back what was written into it."""
+        """Raise Refused if the database does not give back what was written into it."""
         written = self.document(look, id)
         if written is None or json.loads(written)["messages"] != json.loads(encoded(messages)):
             raise Refused(f"The session {id} would not read back as it was fixed; nothing is changed.")

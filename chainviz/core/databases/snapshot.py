@@ -44,7 +44,7 @@ def is_database(path: Path) -> bool:
 def read_database(path: Path, work: Callable[[sqlite3.Connection], T]) -> T:
     """Return what `work` reads from the database as it was at one moment. `work` may run more than once.
 
-    Raises DocumentError where the file cannot be opened, is damaged, or never rests.
+    Raises DocumentError if the file cannot be opened, is damaged, or never rests.
     """
     for _ in range(ATTEMPTS):
         before = _state(path)
@@ -180,7 +180,7 @@ def _work_on_copy(path: Path, before: _State, work: Callable[[sqlite3.Connection
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies inside the kernel, which shares the blocks where the file system can."""
+    """Copy inside the kernel, which shares the blocks where the file system can."""
     if not hasattr(os, "copy_file_range"):
         shutil.copyfile(source, target)
         return

@@ -57,7 +57,7 @@ def _updated(row: Row) -> float:
 
 
 def session_text(path: Path, id: str) -> DatabaseText:
-    """Return the text of one session. Raises DocumentError where the database has none of this id."""
+    """Return the text of one session. Raises DocumentError if the database has none of this id."""
     database = database_at(path)
     document = look_into(path, database, lambda look: database.document(look, id))
     if document is None:
@@ -68,7 +68,7 @@ def session_text(path: Path, id: str) -> DatabaseText:
 
 
 def database_text(path: Path, most: int) -> DatabaseText:
-    """Return the text of all sessions, of at most `most` bytes. Raises DocumentError where there are none, or they are larger."""
+    """Return the text of all sessions, of at most `most` bytes. Raises DocumentError if there are none, or they are larger."""
     database = database_at(path)
     file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_HELD)  # noqa: SIM115
 

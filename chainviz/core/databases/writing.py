@@ -24,7 +24,7 @@ _LOG_LOCKED = (120, 9)
 def write_database(path: Path, work: Callable[[sqlite3.Connection], None], mark: str = BACKUP) -> Path:
     """Run `work` in one transaction and return the backup that was made before it, named with `mark`.
 
-    Raises Refused where another process has the database open, or what `work` raises: nothing is changed then.
+    Raises Refused if another process has the database open, or what `work` raises: nothing is changed then.
     """
     process = user_of(path)
     if process:
@@ -61,7 +61,7 @@ def backups_of(path: Path) -> list[Path]:
 
 
 def user_of(path: Path) -> int:
-    """Return the number of a process that has the database open; 0 where none is known."""
+    """Return the number of a process that has the database open; 0 if none is known."""
     return next(_lockers(path), 0) or next(openers_of(path), 0)
 
 

@@ -111,7 +111,7 @@ def content_leaves(place: Pointer, elements: ResultElements) -> tuple[Leaf, Leaf
 
 
 def carried_bytes(mime: str, encoded: str) -> Image | Binary | None:
-    """Return a picture as a data: URL, another file as its bytes; None where the text is no base64."""
+    """Return a picture as a data: URL, another file as its bytes, or None if the text is no base64."""
     if mime.startswith("image/"):
         return Image(f"data:{mime};base64,{encoded}")
     content = decode_base64(encoded)

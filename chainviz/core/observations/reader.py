@@ -83,7 +83,7 @@ class _Turns:
         self._turn: _Turn | None = None
 
     def go_to(self, chain: Chain, place: int) -> None:
-        """Skips the messages before `place`; reads only those that the results behind them need."""
+        """Skip the messages before `place`; reads only those that the results behind them need."""
         shapes = chain.shapes()
         last = next((at for at in range(place - 1, -1, -1) if shapes[at].role == AI), place)
         for at in range(last, place):
@@ -169,7 +169,7 @@ class _Turn:
 
     @cached_property
     def _open_calls(self) -> dict[str, deque[CallPlace]]:
-        """Calls written as text; if there are none, the native ones that have no result yet."""
+        """Call written as text; if there are none, the native ones that have no result yet."""
         named: dict[str, deque[CallPlace]] = {}
         for call in [*self._written()] or [*self._unanswered()]:
             named.setdefault(call.name, deque()).append(call)

@@ -76,7 +76,7 @@ def providers_of(error: ErrorMessage, format: str) -> tuple[Provider, ...]:
 
 def ranked(problems: Iterable[Problem], error: ErrorMessage, places: Places) -> tuple[Problem, ...]:
     """Problems that name an id of the error come first, then those nearest to a message that it names, then those of the
-    likeliest rule. None where the message with the id has no such problem."""
+    likeliest rule. None if the message with the id has no such problem."""
     rules = error.rules
 
     def distance(problem: Problem) -> tuple[bool, int, int]:
@@ -123,7 +123,7 @@ def names(message: Message, id: str) -> bool:
 def sent_together(place: int, ordinals: Iterable[int | None]) -> list[int]:
     """The messages of the chain that the message at `place` of the request gives: one unit of the source may be several.
 
-    `ordinals`: of the first unit of each message of the chain, None where it has none yet; a slot is no message of the
+    `ordinals`: of the first unit of each message of the chain, None if it has none yet; a slot is no message of the
     request. Returns no index where the request has no such message."""
     group: list[int] = []
     number, last = -1, object()

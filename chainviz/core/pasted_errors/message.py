@@ -105,7 +105,7 @@ class Sentence:
         return sum(len(word) for _, words in self._steps for word in words) >= FEWEST_LETTERS
 
     def match(self, text: Words) -> Match | None:
-        """Return what of the text is the sentence; None where it is not there."""
+        """Return what of the text is the sentence, or None if it is not there."""
         starts = text.places.get(self._steps[0][1][0], ()) if self._steps else ()
         return next((found for start in starts if (found := self._match_at(text, start))), None)
 

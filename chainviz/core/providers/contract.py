@@ -284,7 +284,7 @@ class Provider:
             yield self.problem(first, 0, (self.cache_rule, None, f"begins a request with {marked:,} cache_control blocks"))
 
     def unread(self, unread: Iterable[Unread]) -> Iterator[Problem]:
-        """Yields what content that was not read means for the verdict: the chain is not fully checked."""
+        """Yield what content that was not read means for the verdict: the chain is not fully checked."""
         for each in unread:
             yield self._problem(NOT_UNDERSTOOD, Path(1), 0, describe_unread(each), ())
 

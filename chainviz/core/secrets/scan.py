@@ -162,7 +162,7 @@ def scan_chain(
 
 
 def fingerprint(value: str, key: bytes) -> str:
-    """Tells equal values apart without holding them: keyed, since a short secret can be guessed from a plain hash."""
+    """Tell equal values apart without holding them: keyed, since a short secret can be guessed from a plain hash."""
     return hmac.new(key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
 
 

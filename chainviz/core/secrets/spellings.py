@@ -164,7 +164,7 @@ class DecodedText:
         self.text = (self._rounds[-1].content if self._rounds else self._content).decode("utf-8", "surrogateescape")
 
     def source(self, start: int, end: int) -> tuple[int, int]:
-        """Returns where these characters of `text` are in the source, in characters."""
+        """Return where these characters of `text` are in the source, in characters."""
         first, last = (len(self.text[:place].encode("utf-8", "surrogateescape")) for place in (start, end))
         for each in reversed(self._rounds):
             first, last = each.source(first, last)

@@ -25,7 +25,7 @@ class WordList:
     """Patterns in the syntax of RE2, one a line."""
 
     def rules(self) -> tuple[Rule, ...]:
-        """Raises OptionsError, in one sentence, for a word or a pattern that cannot be looked for."""
+        """Raise OptionsError, in one sentence, for a word or a pattern that cannot be looked for."""
         if not self.name:
             return (*own_rules(self.patterns), *own_words("own-words", self.words, "Own word"))
         try:
@@ -40,7 +40,7 @@ class WordList:
 
 
 def chosen_lists(names: Iterable[str], known: Mapping[str, WordList]) -> tuple[WordList, ...]:
-    """Raises OptionsError for a name that no list has."""
+    """Raise OptionsError for a name that no list has."""
     for name in names:
         if name not in known:
             there = f"there are {', '.join(sorted(known))}" if known else "there are none here"
@@ -59,7 +59,7 @@ def packed(lists: Iterable[WordList]) -> str:
 
 
 def unpacked(text: str) -> tuple[WordList, ...]:
-    """Raises OptionsError for what `packed` did not make."""
+    """Raise OptionsError for what `packed` did not make."""
     try:
         rows = json.loads(text) if text else []
         lists = tuple(WordList(*row) for row in rows)

@@ -25,7 +25,7 @@ class LoadedSession:
 
 
 def load_session(source: Source) -> LoadedSession:
-    """Raises DocumentError, in a sentence, where no chain can be read."""
+    """Raise DocumentError, in a sentence, where no chain can be read."""
     offers = offers_with_notes(source)
     if all(offer.found.only is not None for offer in offers):
         return _load_threads(source, offers)

@@ -27,7 +27,7 @@ from chainviz.core.usage.times import NO_TIMES, Times, times_beside
 
 
 def read_facts(content: bytes) -> SessionFacts:
-    """Raises DocumentError, in a sentence, where no chain can be read. Of a session with several chains, such as those of its
+    """Raise DocumentError, in a sentence, where no chain can be read. Of a session with several chains, such as those of its
     subagents, the longest one is judged and counted; tokens and tools are those of all, each message once."""
     with open_source(content) as source:
         return _Reading(content, source, load_session(source)).facts()

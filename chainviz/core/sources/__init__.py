@@ -45,7 +45,7 @@ class FoundStore:
         return self.store.count(self.place)
 
     def sessions(self) -> list[Session]:
-        """Raises DocumentError, in a sentence, where the place cannot be read."""
+        """Raise DocumentError, in a sentence, where the place cannot be read."""
         return list(self.store.sessions(self.place))
 
 
@@ -57,7 +57,7 @@ def find_stores(machine: Machine | None = None, agent: str = "") -> list[FoundSt
 
 
 def get_store(agent: str) -> Store:
-    """Raises DocumentError for a name that no store has."""
+    """Raise DocumentError for a name that no store has."""
     store = next((store for store in STORES if store.agent == agent), None)
     if store is None:
         raise DocumentError(

@@ -77,7 +77,7 @@ class Store(Protocol):
         """Return the folders or databases of the agent that are there. Looks at names only."""
 
     def count(self, place: Path) -> int | None:
-        """Return how many sessions a place has, from names alone; None where that needs a look into a database."""
+        """Return how many sessions a place has, from names alone, or None if that needs a look into a database."""
 
     def states(self, place: Path) -> Sequence[SessionState]:
         """Return the state of each session of a place, in no order. Opens no file, and a database only to list its rows.
@@ -85,7 +85,7 @@ class Store(Protocol):
         Raises DocumentError, in a sentence, where the place cannot be read."""
 
     def session(self, state: SessionState) -> Session | None:
-        """Return the session as a list shows it, from the beginning of its file; None where that cannot be read."""
+        """Return the session as a list shows it, from the beginning of its file, or None if that cannot be read."""
 
     def sessions(self, place: Path) -> Sequence[Session]:
         """Return the sessions of a place, in no order. Raises DocumentError, in a sentence, if it cannot be read."""
@@ -93,11 +93,11 @@ class Store(Protocol):
     def read(self, path: Path, id: str) -> bytes:
         """Return the session with this path and id as the agent's own export writes it, or its file.
 
-        Raises DocumentError where it is not there or cannot be read.
+        Raises DocumentError if it is not there or cannot be read.
         """
 
     def write(self, path: Path, changes: Sequence[Change]) -> Path:
         """Write changed sessions of one path and return the backup.
 
-        Raises Refused where one changed meanwhile, its agent is running, or the store cannot be written.
+        Raises Refused if one changed meanwhile, its agent is running, or the store cannot be written.
         """

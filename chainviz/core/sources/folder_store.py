@@ -84,5 +84,5 @@ def _in_database(path: Path) -> list[SessionState]:
 
 
 def _database_store(path: Path) -> DatabaseStore:
-    """Raises DocumentError where the database is of no agent that chainviz knows."""
+    """Raise DocumentError if the database is of no agent that chainviz knows."""
     return DatabaseStore(database_at(path))

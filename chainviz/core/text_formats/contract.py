@@ -150,7 +150,7 @@ class TextFormat(ABC):
         """Everything that `parse` finds, with its place, and what it ignores. Never fails."""
 
     def describe_structure(self) -> str:
-        """Return the instruction for a model; "" where no section is registered."""
+        """Return the instruction for a model; "" if no section is registered."""
         if not self.sections:
             return ""
         described = (self.format_section(each.name, each.guidance) + self.separator for each in self.sections)

@@ -102,7 +102,7 @@ def _token_count(line: Any) -> Mapping[str, Any]:
 
 
 def last_call_beside(context: DocumentContext) -> LastCall | None:
-    """Return the last call that a session counts in a line of its own (Codex); None where no line does."""
+    """Return the last call that a session counts in a line of its own (Codex), or None if no line does."""
     found = None
     for line in carried_lines(context, ("last_token_usage",)) if context.envelope.lines else ():
         info = _token_count(line)
@@ -178,7 +178,7 @@ _LOOKED_AT = 20_000
 
 
 def recorded_title(context: DocumentContext) -> str:
-    """Return the title that the document records beside its messages; "" where it records none."""
+    """Return the title that the document records beside its messages; "" if it records none."""
     if context.envelope.lines:
         return _title_of_lines(carried_lines(context, tuple(f'"{key}"' for key in _LINE_KEYS)))
     members = members_beside(context)

@@ -34,7 +34,7 @@ _FILE: TypeAdapter[dict[str, ModelFigures]] = TypeAdapter(dict[str, ModelFigures
 
 
 def read_overrides(path: str) -> Overrides:
-    """Figures by the name of the model, from a JSON file; "" for none. Raises OptionsError where it cannot be read."""
+    """Figures by the name of the model, from a JSON file; "" for none. Raises OptionsError if it cannot be read."""
     if not path:
         return {}
     try:
@@ -58,7 +58,7 @@ class Models:
     overrides: Overrides
 
     def context_window(self, model: str) -> int | None:
-        """Tokens; None where it is not known."""
+        """Tokens, or None if it is not known."""
         own = self.overrides.get(model)
         if own is not None and own.context is not None:
             return own.context
@@ -66,7 +66,7 @@ class Models:
         return found.context_window if found is not None else None
 
     def cost(self, model: str, usage: TokenUsage) -> Decimal | None:
-        """Dollars at list prices; None where the model has none here.
+        """Dollars at list prices, or None if the model has none here.
 
         Some prices rise with the size of a prompt: every call is taken to be of average size."""
         own = self.overrides.get(model)
@@ -112,7 +112,7 @@ class KnownModel:
 
 @lru_cache(maxsize=256)
 def known_model(name: str) -> KnownModel | None:
-    """The model that a transcript's name means; None where the package has none.
+    """The model that a transcript's name means, or None if the package has none.
 
     Programs put a provider before the name (`openai/gpt-4o`), Bedrock a region too (`us.anthropic.claude-…`)."""
     if not name:
@@ -155,7 +155,7 @@ class ChainUsage:
         return reduce(TokenUsage.__add__, self.by_model.values(), TokenUsage())
 
     def cost(self, models: Models) -> Decimal | None:
-        """Dollars at list prices; None where nothing is recorded, or one of its models has no price here."""
+        """Dollars at list prices, or None if nothing is recorded, or one of its models has no price here."""
         costs = [models.cost(model, usage) for model, usage in self.by_model.items()]
         known = [cost for cost in costs if cost is not None]
         return sum(known, Decimal(0)) if costs and len(known) == len(costs) else None

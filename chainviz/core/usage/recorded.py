@@ -42,7 +42,7 @@ class LastCall(NamedTuple):
 
 
 def usage_warning(call: LastCall | None, window: int | None) -> str:
-    """Say that a call records more tokens than its model takes at once; "" where it does not. `window`: tokens, if known."""
+    """Say that a call records more tokens than its model takes at once; "" if it does not. `window`: tokens, if known."""
     if call is None or window is None or call.tokens <= window:
         return ""
     return (
@@ -76,7 +76,7 @@ _MOST = 1 << 53
 
 
 def recorded_in(message: Message) -> tuple[str, TokenUsage] | None:
-    """The model and the usage that the source of an AI message records; None where it records none.
+    """The model and the usage that the source of an AI message records, or None if it records none.
 
     A message that lies in several units repeats its usage in each (Claude Code): the last one counts.
     """
@@ -119,7 +119,7 @@ def find_usage(value: Any) -> TokenUsage | None:
 
 
 def find_model(value: Any) -> str:
-    """Return the name of a model nearest to the root; "" where there is none."""
+    """Return the name of a model nearest to the root; "" if there is none."""
     for item in _objects(value):
         for key, inner in item.items():
             if _plain(key) in _MODEL and isinstance(inner, str) and inner:
@@ -128,7 +128,7 @@ def find_model(value: Any) -> str:
 
 
 def find_api(value: Any) -> str:
-    """Return the name or the address of an API that a program records, nearest to the root; "" where there is none."""
+    """Return the name or the address of an API that a program records, nearest to the root; "" if there is none."""
     for item in _objects(value):
         named = {_plain(key): inner for key, inner in item.items() if isinstance(inner, str) and inner}
         found = next((named[key] for key in _API if key in named), "")
@@ -183,7 +183,7 @@ def _beside(value: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _details(value: Mapping[str, Any]) -> dict[str, int]:
-    """Counts one level deeper, such as `prompt_tokens_details`: each is a share of a count beside it."""
+    """Count one level deeper, such as `prompt_tokens_details`: each is a share of a count beside it."""
     found: dict[str, int] = {}
     for key, inner in value.items():
         if isinstance(inner, Mapping) and _plain(key).endswith("details"):

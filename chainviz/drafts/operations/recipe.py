@@ -72,7 +72,7 @@ def job_of(target: Target, number: int) -> Job | None:
 
 
 def run_by_job(context: JobContext, **args: Any) -> dict[str, Any]:
-    """Returns the key of the draft."""
+    """Return the key of the draft."""
     target = target_of_job(context.job)
     row = KeptRecipe.objects.filter(pk=args["recipe"], team=target.chain.team_id).first()
     if row is None:

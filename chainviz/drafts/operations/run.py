@@ -95,7 +95,7 @@ def stop(job: Job) -> None:
 
 
 def run_operation(context: JobContext, **args: Any) -> dict[str, Any]:
-    """Returns the key of the draft, as JSON."""
+    """Return the key of the draft, as JSON."""
     job = context.job
     operation = operation_named(args["operation"])
     assert operation is not None

@@ -241,7 +241,7 @@ def simulation(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 
 def _post(request: HttpRequest, target: Target, job: Job | None) -> HttpResponse:
-    """Starts the job of a long chain, or stops it."""
+    """Start the job of a long chain, or stop it."""
     view = _view(request.POST, target)
     if job is not None and request.POST.get("act") == "stop":
         lease.cancel(job)
@@ -263,7 +263,7 @@ def _job(request: HttpRequest, target: Target) -> Job | None:
 
 
 def _chosen(given: QueryDict) -> Chosen:
-    """Raises OptionsError for an invalid strategy."""
+    """Raise OptionsError for an invalid strategy."""
     usual = {"a": json.dumps(EXAMPLES[0][1]), "b": json.dumps(EXAMPLES[1][1])}
     found = {key: given.get(key, usual[key])[:MOST_STRATEGY].strip() for key in usual}
     checked = {key: print_strategy(parse_strategy(text)) if text else "" for key, text in found.items()}

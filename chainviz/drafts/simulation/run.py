@@ -104,7 +104,7 @@ class Chosen(BaseModel):
 
 
 def run_simulation(chain: StoredChain, chosen: Chosen, context: Context) -> SimulationRan:
-    """Raises Refused where a strategy cannot be read, CompactionFailed where a compactor fails."""
+    """Raise Refused if a strategy cannot be read, CompactionFailed where a compactor fails."""
     given = {A: chosen.a, B: chosen.b}
     strategies = {NAMES[key]: strategy_of({"strategy": text}, context) for key, text in given.items() if text}
     estimates = [NAMES[key] for key in (SUMMARIZE, REDACT) if getattr(chosen, key)]
@@ -152,7 +152,7 @@ def find(target: Target, number: int) -> Job | None:
 
 
 def simulate_content(context: JobContext, **args: Any) -> dict[str, Any]:
-    """Returns the simulation as JSON."""
+    """Return the simulation as JSON."""
     target = target_of_job(context.job)
     context.report(0.0, "Reading sizes and roles")
     chosen = Chosen.model_validate(args["chosen"])

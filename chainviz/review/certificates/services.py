@@ -73,7 +73,7 @@ def job_of(chain: Chain, member: Membership, number: int) -> Job | None:
 
 
 def certify(context: JobContext, chain: int, version: int, recipient: str, to: str) -> dict[str, Any]:
-    """Returns the number of the certificate."""
+    """Return the number of the certificate."""
     row = Chain.objects.in_library().select_related("team").filter(pk=chain).first()
     members = Membership.objects.active().select_related("user", "team")
     member = members.filter(user=context.job.owner_id, team=row.team_id).first() if row else None

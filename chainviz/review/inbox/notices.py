@@ -42,7 +42,7 @@ def verdict_dismissed(verdict: Verdict, by: User) -> None:
 
 
 def comments_sent(comments: Sequence[Comment]) -> None:
-    """Tells whom a comment mentions, and who commented in its thread before."""
+    """Tell whom a comment mentions, and who commented in its thread before."""
     for comment in comments:
         author, thread = comment.author, comment.thread
         assert author is not None

@@ -186,7 +186,7 @@ def count(request: HttpRequest) -> HttpResponse:
 @require_POST
 @not_recorded
 def open_notice(request: HttpRequest, notice_id: int) -> HttpResponse:
-    """Marks it as read and leads to what it is about; `act=read` or `act=unread` only marks."""
+    """Mark it as read and leads to what it is about; `act=read` or `act=unread` only marks."""
     notice = get_object_or_404(Notice.objects.visible_to(member_of(request)), pk=notice_id)
     act = request.POST.get("act", "")
     notice.read_at = None if act == "unread" else timezone.now()

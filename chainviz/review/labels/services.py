@@ -37,7 +37,7 @@ class LabelChoice:
 
 @transaction.atomic
 def set_label(chain: Chain, given: LabelChoice, *, by: User) -> Label:
-    """Adds a tag, or replaces the person's own rating or outcome of the node. Raises Refused."""
+    """Add a tag, or replace the person's own rating or outcome of the node. Raises Refused."""
     review_lock(chain)
     kind, name, value = _read(given)
     path = str(parse_path(given.path).node) if given.path else ""

@@ -67,7 +67,7 @@ def labels_export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
 
 
 def _path(subject: Subject, text: str) -> str:
-    """Returns the path of the node; 404 for one that the version does not have."""
+    """Return the path of the node; 404 for one that the version does not have."""
     if not text:
         return ""
     try:

@@ -163,7 +163,7 @@ class TeamRules(models.Model):
 
 
 def rules_of(team_id: int) -> TeamRules:
-    """Returns the team's rules, or those of a team that has set none."""
+    """Return the team's rules, or those of a team that has set none."""
     return TeamRules.objects.filter(team=team_id).first() or TeamRules(team_id=team_id)
 
 

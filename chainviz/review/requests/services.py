@@ -42,9 +42,9 @@ def open_request(chain: Chain) -> ReviewRequest | None:
 
 @transaction.atomic
 def ask(chain: Chain, people: Collection[int], purpose: str, *, by: User) -> ReviewRequest:
-    """Asks people, by their keys, for a verdict on the newest version; opens a request where none is open.
+    """Ask people, by their keys, for a verdict on the newest version; opens a request where none is open.
 
-    People who were asked for an earlier version are asked again. Raises Refused where one of them may not give verdicts.
+    People who were asked for an earlier version are asked again. Raises Refused if one of them may not give verdicts.
     """
     review_lock(chain)
     now = timezone.now()
@@ -83,14 +83,14 @@ def close(request: ReviewRequest, *, by: User) -> None:
 
 @transaction.atomic
 def send_review(chain: Chain, version: int, kind: str, summary: str, *, by: User) -> tuple[Verdict, int]:
-    """Gives the verdict and sends the person's pending comments with it; returns how many there were."""
+    """Give the verdict and send the person's pending comments with it; returns how many there were."""
     verdict = give_verdict(chain, version, kind, summary, by=by)
     return verdict, len(send_pending(by, chain))
 
 
 @transaction.atomic
 def give_verdict(chain: Chain, version: int, kind: str, summary: str, *, by: User) -> Verdict:
-    """Raises Refused when the person who saved the version approves it."""
+    """Raise Refused when the person who saved the version approves it."""
     review_lock(chain)
     if kind not in Verdict.Kind.values:
         raise Refused("Choose a verdict: comment, needs changes or approve.")

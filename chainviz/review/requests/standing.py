@@ -63,7 +63,7 @@ class Standing:
         return tuple(each for each in self.verdicts if each.kind == Verdict.Kind.APPROVE and self.is_stale(each))
 
     def why_not_reviewer(self, person: int) -> str:
-        """Returns an empty text for who may still give verdicts."""
+        """Return an empty text for who may still give verdicts."""
         role = self.roles.get(person)
         if role is None:
             return "no longer a member of the team"
@@ -120,7 +120,7 @@ class Standing:
 
     @property
     def secrets(self) -> int | None:
-        """Values found; None where the content was not searched."""
+        """Values found, or None if the content was not searched."""
         return self.search.values if self.search is not None else None
 
     def _secrets(self) -> Check | None:

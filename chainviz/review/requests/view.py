@@ -67,7 +67,7 @@ def request_review(request: HttpRequest, chain_id: int) -> HttpResponse:
 @require_POST
 @recorded_together
 def search_secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """Begins the job that searches a long chain for secrets."""
+    """Begin the job that searches a long chain for secrets."""
     started = start_search(chain_for(request, chain_id), person_of(request))
     note(request, started=started)
     return see_other(f"{reverse('review:review', args=[chain_id])}#checks")
@@ -109,7 +109,7 @@ def dismiss(request: HttpRequest, chain_id: int, verdict_id: int) -> HttpRespons
 @require_POST
 @not_recorded
 def viewed(request: HttpRequest, chain_id: int, number: int, section: int) -> HttpResponse:
-    """Marks a section of a version for this person, or takes the mark back (`viewed=0`).
+    """Mark a section of a version for this person, or take the mark back (`viewed=0`).
 
     The panel beside the chain, which names the node as `at`, gets itself back.
     """

@@ -28,7 +28,7 @@ def members_by_handle(team: Team | int) -> dict[str, list[User]]:
 
 
 def members_like(text: str, team: Team | int) -> list[tuple[str, User]]:
-    """Returns handles and members, by name, whose handle or a word of whose name begins with the text."""
+    """Return handles and members, by name, whose handle or a word of whose name begins with the text."""
     wanted = text.lower()
     found = [(handle, person) for handle, people in members_by_handle(team).items() for person in people]
     like = [
@@ -40,7 +40,7 @@ def members_like(text: str, team: Team | int) -> list[tuple[str, User]]:
 
 
 def mentioned(body: str, team: Team | int) -> list[User]:
-    """Returns the members of the team that a comment mentions."""
+    """Return the members of the team that a comment mentions."""
     handles = {handle.lower() for handle in MENTION.findall(body)}
     known = members_by_handle(team) if handles else {}
     return [person for handle, people in known.items() if handle in handles for person in people]

@@ -130,7 +130,7 @@ def state_word(thread: Any) -> str:
 
 
 def place_threads(chain: Chain, stored: StoredChain) -> None:
-    """Stores the places that are not known yet. One query where all are."""
+    """Store the places that are not known yet. One query where all are."""
     key = stored.snapshot.pk
     missing = Thread.objects.filter(chain=chain).exclude(places__snapshot_key=key).order_by("version", "pk")
     threads = list(missing)

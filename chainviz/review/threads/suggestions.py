@@ -56,7 +56,7 @@ def take(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 
 def take_all(chain: Chain, person: User, picks: Sequence[str]) -> tuple[int, list[str]]:
-    """Returns how many became steps of the person's draft, and why the others did not."""
+    """Return how many became steps of the person's draft, and why the others did not."""
     taken, refused = 0, []
     for pick in picks:
         comment_key, _, number = pick.partition(".")

@@ -39,7 +39,7 @@ def suggestions_in(body: str) -> list[Suggestion]:
 
 
 def comment_html(body: str, handles: Collection[str]) -> Iterator[SafeString | Suggestion]:
-    """Yields the comment in pieces. `handles`: the members who can be mentioned."""
+    """Yield the comment in pieces. `handles`: the members who can be mentioned."""
     place = 0
     for found in _SUGGESTION.finditer(body):
         yield from _prose(body[place : found.start()], handles)

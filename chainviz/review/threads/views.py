@@ -69,7 +69,7 @@ def new(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
 
 
 def _path_in(chain: StoredChain, where: str) -> Path:
-    """Raises Http404 where the chain has no such node."""
+    """Raise Http404 if the chain has no such node."""
     try:
         path = parse_path(where)
         chain.span(Path(path.section, path.pair, path.message))

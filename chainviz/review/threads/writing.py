@@ -31,7 +31,7 @@ class NewThread:
 
 
 def comment_text(text: str) -> str:
-    """Raises Refused where a comment cannot be stored."""
+    """Raise Refused if a comment cannot be stored."""
     clean = storable(text).replace("\r\n", "\n").strip()
     if not clean:
         raise Refused("Write something first.")
@@ -42,7 +42,7 @@ def comment_text(text: str) -> str:
 
 @transaction.atomic
 def begin(chain: Chain, author: User, about: NewThread, body: str, *, is_pending: bool = False) -> Comment:
-    """Returns the first comment of a new thread."""
+    """Return the first comment of a new thread."""
     discussion = _locked(chain)
     discussion.threads_made += 1
     columns = asdict(about) | {"quote": storable(about.quote)}
@@ -108,7 +108,7 @@ def set_resolved(thread: Thread, by: User, is_resolved: bool) -> None:
 
 @transaction.atomic
 def send_pending(person: User, chain: Chain) -> list[Comment]:
-    """Shows the person's pending comments on the chain to everybody who may read it; returns them."""
+    """Show the person's pending comments on the chain to everybody who may read it; returns them."""
     _locked(chain)
     pending = list(Comment.objects.pending(person, chain).order_by("pk"))
     now = timezone.now()
@@ -121,7 +121,7 @@ def send_pending(person: User, chain: Chain) -> list[Comment]:
 
 @transaction.atomic
 def discard_pending(person: User, chain: Chain) -> int:
-    """Returns how many comments there were."""
+    """Return how many comments there were."""
     pending = list(Comment.objects.pending(person, chain).select_related("thread__chain"))
     for comment in pending:
         delete(comment)

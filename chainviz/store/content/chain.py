@@ -84,7 +84,7 @@ class StoredChain:
         return list(read_rows(Places(pieces_of(self.snapshot)).at(places)))
 
     def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
-        """Returns messages without bodies."""
+        """Return messages without bodies."""
         return self.read(self.outline.pieces(max(0, start), min(stop, len(self))))
 
     def rows_in(self, pieces: Sequence[Piece]) -> Iterable[StoredMessage]:
@@ -129,6 +129,6 @@ class StoredChain:
         return self.outline.span(path)
 
     def at(self, path: Path) -> Sequence[Message]:
-        """Returns the messages under a path."""
+        """Return the messages under a path."""
         span = self.span(path)
         return self.slice(span.start, span.stop)

@@ -88,7 +88,7 @@ def _pieces(snapshot_id: int, key_id: int | None, packed: bytes, digest: bytes) 
 
 
 def pieces_of(snapshot: Snapshot) -> tuple[Piece, ...]:
-    """Returns all pieces. Snapshots never change, so the last ones stay in memory."""
+    """Return all pieces. Snapshots never change, so the last ones stay in memory."""
     return _pieces(snapshot.pk, snapshot.key_id, bytes(snapshot.pieces), bytes(snapshot.digest))
 
 
@@ -153,7 +153,7 @@ class RowReader:
 
 
 def read_shapes(pieces: Iterable[Piece]) -> Iterator[StoredShape]:
-    """Yields the shapes alone, which are enough for a tree. Only those of human messages have a preview, for all of them
+    """Yield the shapes alone, which are enough for a tree. Only those of human messages have a preview, for all of them
     together would be long."""
     for group in _groups(pieces):
         rows = _select(Message, ("size", "skeleton", "preview"), group)
@@ -166,7 +166,7 @@ def read_shapes(pieces: Iterable[Piece]) -> Iterator[StoredShape]:
 
 
 def read_skeletons(pieces: Iterable[Piece]) -> Iterator[tuple[int, bytes]]:
-    """Yields position and packed skeleton, in any order."""
+    """Yield position and packed skeleton, in any order."""
     for group in _groups(pieces):
         yield from ((position, bytes(skeleton)) for _, position, skeleton in _select(Message, ["skeleton"], group))
 
@@ -191,7 +191,7 @@ def _groups(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def total_size(pieces: Iterable[Piece]) -> int:
-    """Returns the content bytes of the messages of some pieces, without reading them."""
+    """Return the content bytes of the messages of some pieces, without reading them."""
     table = connection.ops.quote_name(Message._meta.db_table)
     found = 0
     for group in _groups(pieces):
@@ -209,7 +209,7 @@ def _within(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
 
 
 def _select(model: type[Message] | type[Body], columns: Sequence[str], pieces: Sequence[Piece]) -> list[Sequence[Any]]:
-    """Returns rows of some pieces, in any order."""
+    """Return rows of some pieces, in any order."""
     quote = connection.ops.quote_name
     condition, values = _within(pieces)
     names = ", ".join(map(quote, ("run_id", "position", *columns)))
@@ -232,7 +232,7 @@ def _select_with_runs(pieces: Sequence[Piece], runs: Runs) -> list[Sequence[Any]
 
 
 def read_calls(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, tuple[CallRef, ...]]]:
-    """Yields run, position and calls of the messages that call tools, in order."""
+    """Yield run, position and calls of the messages that call tools, in order."""
     for group in _groups(pieces):
         found = {}
         for run, position, skeleton in _select(Message, ["skeleton"], group):
@@ -247,7 +247,7 @@ def read_calls(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, tuple[CallRe
 
 
 def read_bodies(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, bytes]]:
-    """Yields run, position and content of the messages with a body of their own."""
+    """Yield run, position and content of the messages with a body of their own."""
     for group in _groups(pieces):
         for run, position, content in _select(Body, ["content"], group):
             yield run, position, unpack_body(content)
@@ -327,7 +327,7 @@ class BodyReader:
         ]
 
     def _prefetch(self, rows: Sequence[StoredMessage], spans: Sequence[list[SourceSpan]]) -> None:
-        """Reads the chunks of many small messages in one query."""
+        """Read the chunks of many small messages in one query."""
         wanted: dict[int, set[int]] = {}
         for row, found in zip(rows, spans, strict=True):
             upload = self.runs[row.run][1]
@@ -385,7 +385,7 @@ def read_batches(pieces: Iterable[Piece]) -> Iterator[list[StoredMessage]]:
 
 
 def read_placed(pieces: Iterable[Piece]) -> Iterator[PlacedMessage]:
-    """Yields the messages of some pieces, a batch of bodies at a time."""
+    """Yield the messages of some pieces, a batch of bodies at a time."""
     bodies = BodyReader()
     for batch in read_batches(pieces):
         yield from bodies.with_places(batch)

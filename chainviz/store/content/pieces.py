@@ -84,7 +84,7 @@ def same_beginning(one: Iterable[Piece], other: Iterable[Piece]) -> int:
 
 
 def spliced(pieces: Iterable[Piece], changes: Iterable[PlacedSplice]) -> Iterator[list[Piece] | PlacedMessage]:
-    """Yields the changed chain in order: the pieces that stay, and each message put in."""
+    """Yield the changed chain in order: the pieces that stay, and each message put in."""
     cursor = Cursor(pieces)
     place = 0
     for change in changes:
@@ -129,7 +129,7 @@ def cut(pieces: Iterable[Piece], start: int, stop: int) -> Iterator[Piece]:
 
 
 def splice(pieces: Iterable[Piece], changes: Iterable[PieceSplice]) -> list[Piece]:
-    """Returns the changed list. Changes come in order and do not overlap."""
+    """Return the changed list. Changes come in order and do not overlap."""
     cursor = Cursor(pieces)
     result: list[Piece] = []
     place = 0
@@ -241,7 +241,7 @@ def unpack_splices(packed: bytes | memoryview) -> list[PieceSplice]:
 
 
 def runs_in(packed: bytes | memoryview, *, is_key: bool) -> set[int]:
-    """Returns the runs that a packed list names: of pieces in a key, of splices elsewhere."""
+    """Return the runs that a packed list names: of pieces in a key, of splices elsewhere."""
     if is_key:
         return {piece.run for piece in unpack_pieces(packed)}
     return {piece.run for change in unpack_splices(packed) for piece in change.pieces}

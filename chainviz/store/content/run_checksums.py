@@ -29,7 +29,7 @@ class RunHash:
 
 
 def stored_hash(run: int) -> bytes:
-    """Returns the digest of a run as its rows are now."""
+    """Return the digest of a run as its rows are now."""
     found = RunHash()
     sources = Message.objects.filter(run=run).order_by("position").values_list("position", "source")
     for position, source in sources.iterator(chunk_size=READ):

@@ -187,7 +187,7 @@ class UploadReader:
         return content[start - first * CHUNK : end - first * CHUNK]
 
     def fetch(self, indexes: range | set[int]) -> None:
-        """Reads these chunks in one query, unless they are in memory."""
+        """Read these chunks in one query, unless they are in memory."""
         missing = [index for index in indexes if index not in self._held]
         for index in indexes:
             if index in self._held:

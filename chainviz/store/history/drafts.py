@@ -23,7 +23,7 @@ def read_draft(key: int) -> Draft:
 
 
 def current(draft: Draft) -> Snapshot:
-    """Returns the content that the draft proposes now."""
+    """Return the content that the draft proposes now."""
     if not draft.cursor:
         return draft.base.snapshot
     if draft.steps_read is not None:
@@ -34,7 +34,7 @@ def current(draft: Draft) -> Snapshot:
 
 
 def steps(draft: Draft) -> tuple[Step, ...]:
-    """Returns all steps, with those beyond the cursor, which can be redone."""
+    """Return all steps, with those beyond the cursor, which can be redone."""
     if draft.steps_read is None:
         read, last = draft.steps.select_related("snapshot").order_by("position"), draft.last_step
         draft.steps_read = tuple(last if last is not None and step.pk == last.pk else step for step in read)
@@ -83,7 +83,7 @@ def append(draft: Draft, step: AddStep) -> Snapshot:
 
 @transaction.atomic
 def undo(draft: Draft) -> Step | None:
-    """Returns the step that was undone, if there was one."""
+    """Return the step that was undone, if there was one."""
     lock(draft)
     if not draft.cursor:
         return None
@@ -93,7 +93,7 @@ def undo(draft: Draft) -> Step | None:
 
 @transaction.atomic
 def redo(draft: Draft) -> Step | None:
-    """Returns the step that was redone, if there was one."""
+    """Return the step that was redone, if there was one."""
     lock(draft)
     if draft.cursor >= len(steps(draft)):
         return None
@@ -118,5 +118,5 @@ def _move(draft: Draft, cursor: int) -> None:
 
 
 def discard(draft: Draft) -> None:
-    """Deletes the draft; purge/garbage.py collects what it wrote."""
+    """Delete the draft; purge/garbage.py collects what it wrote."""
     draft.delete()

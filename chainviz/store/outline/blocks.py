@@ -218,7 +218,7 @@ def _unpack_entry(packed: list[Any]) -> Entry:
 
 
 def evenly(count: int, limit: int = 0) -> Iterator[tuple[int, int]]:
-    """Cuts `count` items into ranges of about the same length, none longer than `limit`; yields (start, stop)."""
+    """Cut `count` items into ranges of about the same length, none longer than `limit`; yields (start, stop)."""
     limit = limit or BLOCK
     parts = -(-count // limit)
     for i in range(parts):
@@ -240,7 +240,7 @@ def replace_items(
     unpack: Callable[[Entry], list[T]],
     pack: Callable[[Sequence[T]], Entry],
 ) -> tuple[Entry, ...]:
-    """Returns the new sequence, which shares all untouched blocks with the old one. Replacements come in order and do not
+    """Return the new sequence, which shares all untouched blocks with the old one. Replacements come in order and do not
     overlap. `unpack` reads the items of a block, `pack` stores a block of them."""
     return _Sequence(unpack, pack).replace(entries, replacements)
 
@@ -280,7 +280,7 @@ class _Sequence(Generic[T]):
         return tuple(self._done)
 
     def _whole(self, entry: Entry) -> None:
-        """Keeps an untouched block; opens it only to take in items too few for a block of their own."""
+        """Keep an untouched block; opens it only to take in items too few for a block of their own."""
         if self._open and len(self._open) < BLOCK // 4:
             self._open += self._unpack(entry)
             return

@@ -73,7 +73,7 @@ class BlockReader:
             self.sections[bytes(digest)] = unpack_sections(content)
 
     def load(self, rows: Iterable[bytes], sections: Iterable[bytes]) -> None:
-        """Reads blocks of both kinds in one query."""
+        """Read blocks of both kinds in one query."""
         of_rows = {digest for digest in rows if digest not in self.rows}
         of_sections = {digest for digest in sections if digest not in self.sections}
         for digest, content in self._fetch(of_rows | of_sections, "digest", "rows"):

@@ -139,7 +139,7 @@ def add_up(measures: Iterable[Measure]) -> Measure:
 
 
 def count_rules(problems: Iterable[list[Any]]) -> Counts:
-    """Counts packed problems by their rule."""
+    """Count packed problems by their rule."""
     counts: Counts = {}
     for problem in problems:
         name = problem[0] if problem[5] in ("", OPENING) else f"{problem[5]}:{problem[0]}"
@@ -179,7 +179,7 @@ class Charts:
         () if there is none."""
 
     def add(self, row: Sequence[Shape], sign: int = 1) -> None:
-        """Adds the messages of a row, or takes them out (-1). A result without a name counts for its call's tool."""
+        """Add the messages of a row, or take them out (-1). A result without a name counts for its call's tool."""
         names: dict[str, str] = {}
         for message in row:
             role = _sums(self.roles, message.role, 2)
@@ -207,7 +207,7 @@ class Charts:
 
 
 def _parts(message: Shape) -> Iterator[tuple[str, int, str, str, bool]]:
-    """Yields kind, size, id and tool name of calls and results, and whether it is a result that is an error."""
+    """Yield kind, size, id and tool name of calls and results, and whether it is a result that is an error."""
     if isinstance(message, StoredShape):
         for shape in message.parts:
             if shape.kind in ("tool_call", "tool_result"):

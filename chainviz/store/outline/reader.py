@@ -45,7 +45,7 @@ class SectionPlace(NamedTuple):
         return self.before.messages
 
     def row_of(self, path: Path) -> int:
-        """Returns the number of the row, counted in the whole chain, of a header message or pair of this section."""
+        """Return the number of the row, counted in the whole chain, of a header message or pair of this section."""
         assert path.pair is not None
         if path.pair == 0:
             place, count, what = path.message or 0, self.measure.headers, "header message"
@@ -107,7 +107,7 @@ class OutlineReader:
         return next(self.sections(number, number + 1))
 
     def sections(self, first: int, stop: int) -> Iterator[SectionPlace]:
-        """Yields the sections `first` to `stop - 1`; reads their blocks in one query."""
+        """Yield the sections `first` to `stop - 1`; reads their blocks in one query."""
         stop = min(stop, self.listing.section_count + 1)
         if first >= stop:
             return
@@ -133,7 +133,7 @@ class OutlineReader:
     # rows
 
     def rows(self, wanted: Iterable[int]) -> dict[int, RowPlace]:
-        """Returns rows by number; reads their blocks in one query."""
+        """Return rows by number; reads their blocks in one query."""
         ends = self.listing.row_counts
         blocks = {row: bisect_right(ends, row) for row in wanted}
         self.blocks.load_rows({self.listing.rows[index].digest for index in blocks.values()})
@@ -149,7 +149,7 @@ class OutlineReader:
         return RowPlace(block.rows[i], self.listing.first_message(index) + offset, block, offset)
 
     def measure_between(self, low: int, high: int) -> Measure:
-        """Adds up the rows `low:high`: whole blocks by their sums, the two at the ends row by row."""
+        """Add up the rows `low:high`: whole blocks by their sums, the two at the ends row by row."""
         ends = self.listing.row_counts
         first, last = bisect_right(ends, low), bisect_left(ends, high)
         parts: list[Measure] = []
@@ -171,7 +171,7 @@ class OutlineReader:
         return bisect_right(self.listing.message_counts, index)
 
     def marked(self, mark: Mark, start: int) -> Iterator[int]:
-        """Yields the AI messages with the mark, from message `start` on; reads only blocks that have any."""
+        """Yield the AI messages with the mark, from message `start` on; reads only blocks that have any."""
         for index in range(bisect_right(self.listing.message_counts, start), len(self.listing.rows)):
             if not self.listing.rows[index].measure.marked(mark):
                 continue
@@ -195,7 +195,7 @@ class OutlineReader:
         return join(found)
 
     def span(self, path: Path) -> range:
-        """Returns the indexes of the messages under `path`. Raises PathError where the chain has no such node."""
+        """Return the indexes of the messages under `path`. Raises PathError if the chain has no such node."""
         place = self.section(path.section)
         measure = place.measure
         if path.pair is None:
@@ -212,7 +212,7 @@ class OutlineReader:
         return range(found.start + message, found.start + message + 1)
 
     def path_at(self, message: int) -> Path:
-        """Returns the path of a message by its index in the chain."""
+        """Return the path of a message by its index in the chain."""
         if not 0 <= message < self.listing.total.messages:
             raise PathError(f"There is no message {message + 1}: the chain has {self.listing.total.messages}.")
         row = self.row_of_message(message)

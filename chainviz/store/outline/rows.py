@@ -168,7 +168,7 @@ def pack_problem(problem: Problem, offset: int, key: str) -> list[Any]:
 
 
 def unpack_problem(packed: list[Any], kind: Kind, path: Path, index: int) -> Problem:
-    """Returns the problem of a row that has this path and whose first message has this index."""
+    """Return the problem of a row that has this path and whose first message has this index."""
     rule, severity, offset, part, depth, key, text, fixes, source, *alike = packed
     if depth > 2 and not kind.is_header:
         path = Path(path.section, path.pair, offset + (kind is Kind.NO_AI), None)

@@ -28,7 +28,7 @@ class SectionCutter:
         self.rows: list[Row] = []
 
     def feed(self, row: Row, first: Piece) -> SectionRow | None:
-        """Returns the section that ends before this row, if one does."""
+        """Return the section that ends before this row, if one does."""
         ended = self.end() if row.kind.is_header and self._has_pairs else None
         if self.first is None:
             self.first = Piece(first.run, first.start, 1)

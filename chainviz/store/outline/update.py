@@ -246,12 +246,12 @@ class _TouchedRows:
         return found
 
     def _new_placed(self) -> list[PlacedMessage]:
-        """Returns the new messages; reads the bodies of those that stay."""
+        """Return the new messages; reads the bodies of those that stay."""
         kept = iter(self._chain.bodies.with_places([one for one in self._new if isinstance(one, StoredMessage)]))
         return [next(kept) if isinstance(one, StoredMessage) else one for one in self._new]
 
     def _repeated(self, first_uses: FirstUses | None) -> set[IdUse]:
-        """Returns the new uses whose id an earlier call has."""
+        """Return the new uses whose id an earlier call has."""
         if first_uses is not None:
             return {use for use in self.new_uses if first_uses.is_repeated(use)}
         return {new for old, new in zip(self._old_flags(), self.new_uses, strict=True) if old}

@@ -230,19 +230,19 @@ class Fragments:
         return frozenset(place for place, skeleton in read_skeletons([everything]) if has_unknown_part(skeleton))
 
     def at(self, place: int) -> range:
-        """Returns the fragments of the unit at this byte."""
+        """Return the fragments of the unit at this byte."""
         last = bisect_right(self.starts, place)
         return range(bisect_left(self.starts, self.starts[last - 1], hi=last), last)
 
     def end(self, unit: range) -> int | None:
-        """Returns where a unit ends; None where that is the upload's end."""
+        """Return where a unit ends, or None if that is the upload's end."""
         return self.starts[unit.stop] if unit.stop < len(self.starts) else None
 
     def unknown(self, fragments: range) -> Iterator[int]:
         return (position for position in self.of(fragments) if position in self._unknown)
 
     def of(self, fragments: range) -> Sequence[int]:
-        """Returns the messages of some fragments."""
+        """Return the messages of some fragments."""
         return self.positions[fragments.start : fragments.stop]
 
 

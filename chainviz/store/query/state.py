@@ -131,7 +131,7 @@ class StatePart:
         return 0
 
     def sources(self) -> Iterator[tuple[Fragment, ...]]:
-        """Yields the source of each message, a batch of bodies at a time."""
+        """Yield the source of each message, a batch of bodies at a time."""
         for batch in read_batches(self._pieces):
             yield from self.chain.bodies.sources(batch)
 
@@ -148,7 +148,7 @@ class StatePart:
         return list(cut(pieces_of(self.chain.snapshot), self.start, len(self.chain)))
 
     def late_systems(self) -> Iterator[int]:
-        """Yields the places of the stored system messages near the end, the last one first."""
+        """Yield the places of the stored system messages near the end, the last one first."""
         outline = self.chain.outline
         last = len(outline.listing.rows) - 1
         for index in range(last, max(-1, last - LOOKED_AT), -1):

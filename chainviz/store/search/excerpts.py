@@ -19,7 +19,7 @@ Excerpt = tuple[tuple[str, bool], ...]
 
 
 def pattern_of(phrases: Sequence[Phrase]) -> re.Pattern[str]:
-    """Finds any of the phrases in a folded text, as the index does."""
+    """Find any of the phrases in a folded text, as the index does."""
     return re.compile("|".join(f"(?:{_pattern(phrase)})" for phrase in phrases))
 
 

@@ -53,7 +53,7 @@ def table_of(history: int) -> str:
 
 
 def write(history: int, blocks: Sequence[Block]) -> None:
-    """Writes blocks of a chain, with their words."""
+    """Write blocks of a chain, with their words."""
     if connection.vendor == "sqlite":
         rows = SearchBlock.objects.bulk_create(_rows(history, blocks))
         places = (-row.pk if row.is_first else row.pk for row in rows)
@@ -84,7 +84,7 @@ def _vector(words: Sequence[str]) -> str:
 
 
 def empty(table: str) -> None:
-    """Removes all words of a table of SQLite, bytes included: the connection's secure_delete overwrites them."""
+    """Remove all words of a table of SQLite, bytes included: the connection's secure_delete overwrites them."""
     with connection.cursor() as cursor:
         cursor.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
 

@@ -71,7 +71,7 @@ def remove(histories: Collection[int]) -> None:
 
 
 def rebuild_index() -> int:
-    """Builds the whole index again. Returns the number of chains."""
+    """Build the whole index again. Returns the number of chains."""
     with transaction.atomic():
         remove(_known())
     return sum(index_chain(key) for key in list(unindexed().values_list("pk", flat=True)))

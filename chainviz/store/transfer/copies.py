@@ -31,7 +31,7 @@ class Finish(Protocol):
 
 @contextmanager
 def copied(old: Snapshot) -> Iterator[Finish]:
-    """Writes the copy. The block calls the yielded function, which makes version 1 of it, in a transaction and behind its
+    """Write the copy. The block calls the yielded function, which makes version 1 of it, in a transaction and behind its
     locks; otherwise, or where the block fails, nothing stays.
 
     Spans into the upload stay spans: an upload belongs to its owner, not to one chain.

@@ -32,7 +32,7 @@ def _envelope(template: Template | None) -> Envelope:
 
 
 def shell_reader(snapshot: Snapshot) -> Read:
-    """Returns what reads the bytes that the envelope points into."""
+    """Return what reads the bytes that the envelope points into."""
     template: Template | None = snapshot.template
     if template is None:
         return lambda start, end: b""
@@ -50,7 +50,7 @@ def context_of(snapshot: Snapshot) -> DocumentContext:
 
 
 def uploaded_state(snapshot: Snapshot) -> Snapshot:
-    """Returns the content of the file that a snapshot was made from: its nearest ancestor without an operation.
+    """Return the content of the file that a snapshot was made from: its nearest ancestor without an operation.
 
     Returns the snapshot itself where no ancestor came from a file, as in a branch of a changed version."""
     if not snapshot.operation:
@@ -118,7 +118,7 @@ def _imported(snapshot: Snapshot) -> Template | None:
 
 
 def _list_in(envelope: Envelope, upload: Upload) -> Span:
-    """Returns the list with its brackets, or the whole document where a part of the chain is beside the list."""
+    """Return the list with its brackets, or the whole document where a part of the chain is beside the list."""
     content = envelope.content
     if envelope.lines or envelope.single or envelope.lists or envelope.slot is not None:
         return envelope.region

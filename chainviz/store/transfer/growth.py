@@ -94,9 +94,9 @@ def _few(messages: Iterator[Message]) -> tuple[Message, ...] | None:
 def grow(
     head: Version, difference: Difference, *, author: str, note: str, arrived: Callable[[Version], object]
 ) -> Version:
-    """Returns the next version. `arrived` is called in the transaction that makes it; if it raises, nothing stays.
+    """Return the next version. `arrived` is called in the transaction that makes it; if it raises, nothing stays.
 
-    Raises Conflict where another version came between, and BrokenOff where values were purged.
+    Raises Conflict if another version came between, and BrokenOff where values were purged.
     """
     source, before = difference.messages.source, difference.before
     assert before.template is not None

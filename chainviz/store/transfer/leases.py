@@ -35,7 +35,7 @@ class BrokenOff(Refused):
 
 @contextmanager
 def batch(history: History) -> Iterator[None]:
-    """Opens a transaction of an import. Raises BrokenOff where its lease is lost."""
+    """Open a transaction of an import. Raises BrokenOff if its lease is lost."""
     with transaction.atomic():
         now = _renew(history)
         if now is None:
@@ -47,14 +47,14 @@ def batch(history: History) -> Iterator[None]:
 
 
 def _renew(history: History) -> datetime | None:
-    """Returns the time of the renewal, or None where the lease is lost."""
+    """Return the time of the renewal, or None if the lease is lost."""
     now = timezone.now()
     return now if History.objects.filter(pk=history.pk, importing=history.importing).update(importing=now) else None
 
 
 @contextmanager
 def step_batch(writing: Writing, edition: int) -> Iterator[None]:
-    """Opens a transaction of a step. `edition`: of the history when its content was read."""
+    """Open a transaction of a step. `edition`: of the history when its content was read."""
     with transaction.atomic():
         now = _renew_step(writing) if lock_edition(writing.run.history_id) == edition else None
         if now is None:
@@ -64,7 +64,7 @@ def step_batch(writing: Writing, edition: int) -> Iterator[None]:
 
 
 def end_step(writing: Writing) -> None:
-    """Ends the lease, in the transaction that shows the step."""
+    """End the lease, in the transaction that shows the step."""
     if not Writing.objects.filter(pk=writing.pk, alive=writing.alive).delete()[0]:
         raise BrokenOff(STEP_BROKEN_OFF)
 
@@ -75,7 +75,7 @@ def _renew_step(writing: Writing) -> datetime | None:
 
 
 def discard_step(writing: Writing) -> bool:
-    """Removes what an unfinished step wrote. Returns False where the lease is lost."""
+    """Remove what an unfinished step wrote. Returns False if the lease is lost."""
     now = _renew_step(writing)
     if now is None:
         return False
@@ -93,13 +93,13 @@ def discard_step(writing: Writing) -> bool:
 
 
 def clear_abandoned_steps() -> int:
-    """Removes steps that fell silent. Returns how many."""
+    """Remove steps that fell silent. Returns how many."""
     silent = Writing.objects.filter(alive__lt=timezone.now() - STEP_LEASE).select_related("run")
     return sum(discard_step(writing) for writing in silent)
 
 
 def clear_abandoned() -> int:
-    """Removes imports that fell silent, with what only they wrote. Returns how many."""
+    """Remove imports that fell silent, with what only they wrote. Returns how many."""
     silent = History.objects.filter(importing__lt=timezone.now() - LEASE)
     # renewed first: of two sweepers only one removes it, and an import that is alive after all fails at its next batch
     dead = [history for history in silent if _renew(history) is not None]
@@ -134,7 +134,7 @@ def _remove_messages(run: Run) -> bool:
 
 
 def _remove_chunks(run: Run, upload_id: int) -> bool:
-    """Removes chunks from the end, so that the next import of the file can continue where the rest ends."""
+    """Remove chunks from the end, so that the next import of the file can continue where the rest ends."""
     with purging(WHY):
         upload = Upload.objects.select_for_update().get(pk=upload_id)
         if upload.runs.exclude(history=run.history_id).exists() or together(upload).filter(pk__gt=upload.pk).exists():

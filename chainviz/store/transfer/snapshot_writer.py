@@ -72,12 +72,12 @@ class SnapshotWriter:
 
 
 def first_version(snapshot: Snapshot, *, author: str, note: str = "") -> Version:
-    """Shows the snapshot as version 1; with that its import is over."""
+    """Show the snapshot as version 1; with that its import is over."""
     return first_versions([snapshot], author=author, note=note)
 
 
 def first_versions(snapshots: Sequence[Snapshot], *, author: str, note: str = "") -> Version:
-    """Shows the snapshots as versions from 1 and returns the last one; with that their import is over."""
+    """Show the snapshots as versions from 1 and return the last one; with that their import is over."""
     history = snapshots[0].history
     version: Version | None = None
     for number, snapshot in enumerate(snapshots, 1):

@@ -18,7 +18,7 @@ class _Line:
 
 
 def csv_lines(fields: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Yields the head, then a line for each row."""
+    """Yield the head, then a line for each row."""
     writer = csv.writer(_Line())
     yield writer.writerow(fields)
     for row in rows:

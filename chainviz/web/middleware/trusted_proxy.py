@@ -24,7 +24,7 @@ class TrustedProxyMiddleware(Middleware):
 
 
 def client_of(forwarded: str) -> str:
-    """Returns the last address that no trusted proxy has: any client may have written what precedes it."""
+    """Return the last address that no trusted proxy has: any client may have written what precedes it."""
     addresses = [each.strip() for each in forwarded.split(",")]
     return next((each for each in reversed(addresses) if not is_trusted(each)), addresses[0])
 

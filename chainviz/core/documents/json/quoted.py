@@ -18,7 +18,7 @@ _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-
 class Quoted:
     """The text that a JSON string spells, and where each of its bytes is in the source.
 
-    Raises ValueError where the string has an escape that is none, or spells no UTF-8 (a lone surrogate).
+    Raises ValueError if the string has an escape that is none, or spells no UTF-8 (a lone surrogate).
     """
 
     def __init__(self, spelled: bytes, span: Span) -> None:

@@ -152,7 +152,7 @@ class Members:
         """The places of the settings that were taken, by the names of their fields."""
 
     def read(self, place: Place, kind: type[T] | tuple[type[T], ...], setting: str, read: Callable[[Any], R | None]) -> R | None:
-        """Returns what `read` makes of the value at a place, and removes the value; it is lost where that is None."""
+        """Return what `read` makes of the value at a place, and removes the value; it is lost where that is None."""
         value = self.take(place, kind, setting)
         if value is None:
             return None
@@ -184,7 +184,7 @@ class Members:
 
 
 def put(value: dict[str, Any], place: Place, item: Any) -> None:
-    """Sets the member at a place, with the objects that lead to it."""
+    """Set the member at a place, with the objects that lead to it."""
     for key in place[:-1]:
         value = value.setdefault(key, {})
     value[place[-1]] = item
@@ -307,7 +307,7 @@ _KNOWN = ("type", "name", "description", "strict")
 
 
 def read_function(value: Any, place: str, schema_key: str) -> Iterator[Tool | Change]:
-    """Yields the function that an object describes, and the members of the object that are not part of a function."""
+    """Yield the function that an object describes, and the members of the object that are not part of a function."""
     if not isinstance(value, Mapping) or not isinstance(value.get("name"), str) or not value["name"]:
         yield Change("left-out", place)
         return

@@ -65,7 +65,7 @@ class Change(BaseModel):
 
     @property
     def delta(self) -> int:
-        """Bytes, below 0 where the chain gets smaller."""
+        """Bytes, below 0 if the chain gets smaller."""
         return self.added_size - self.size
 
 
@@ -128,7 +128,7 @@ class Ran(BaseModel):
 
 
 def run_strategy(chain: StoredChain, options: CompactOptions, context: Context) -> Ran:
-    """Raises Refused where nothing is chosen, CompactionFailed where a compactor fails."""
+    """Raise Refused if nothing is chosen, CompactionFailed where a compactor fails."""
     operation = get_operation("compact")
     assert isinstance(operation, Compact)
     begun = perf_counter()
@@ -303,7 +303,7 @@ def _model_writer(chain: Chain, texts: dict[str, str], context: JobContext) -> W
 
 
 def run_content(context: JobContext, **args: Any) -> dict[str, Any]:
-    """Returns the run as JSON."""
+    """Return the run as JSON."""
     target = target_of_job(context.job)
     context.report(0.0, "Reading sizes and roles")
     chosen = CompactOptions.model_validate(args["options"])

@@ -165,7 +165,7 @@ def review_of(spots: Sequence[Spot], chosen: Selection, reader: Reader, at: Call
 def _instead(
     by_value: Mapping[str, Sequence[Spot]], chosen: Selection, reader: Reader, window: set[str]
 ) -> dict[str, str]:
-    """Returns what replaces each value of the window: numbers count all values before it, whose texts need not be read."""
+    """Return what replaces each value of the window: numbers count all values before it, whose texts need not be read."""
     masker = Masker(chosen.strategy)
     found = {}
     for mark, spots in by_value.items():

@@ -145,7 +145,7 @@ class Scan:
     choices: Choices
 
     def spots(self) -> list[Spot]:
-        """Raises Scanning."""
+        """Raise Scanning."""
         target = self.choices.target
         if not self.choices.is_long:
             return list(scan(target.stored))
@@ -234,7 +234,7 @@ class OwnScan:
         raise Scanning(render(self.choices.request, "drafts/mask/own_scan.html", {"page": page}))
 
     def show_progress(self) -> None:
-        """Raises Scanning where the address names a scan."""
+        """Raise Scanning if the address names a scan."""
         number = small_number(self.choices.request.GET.get("own", ""))
         if not number or self.choices.sent is not None:
             return

@@ -166,7 +166,7 @@ class ObservationsChoices(Choices):
 
 
 def options_in(form: QueryDict) -> ObservationsOptions:
-    """Raises ValidationError. What the form does not say has its default."""
+    """Raise ValidationError. What the form does not say has its default."""
     given: dict[str, Any] = {
         name: form[name] for name in ("to", "roles", "wrapper", "section", "action_text") if form.get(name)
     }

@@ -146,7 +146,7 @@ class FormChoices:
         }
 
     def by_hand(self, decision: str) -> str:
-        """Returns the paths with this decision, as the form sends them back."""
+        """Return the paths with this decision, as the form sends them back."""
         return ",".join(self._paths(decision))
 
     def _paths(self, decision: str) -> tuple[str, ...]:

@@ -178,7 +178,7 @@ def _packed(fix: Fix) -> list[Any]:
 
 
 def fixes_of(job: Job, options: RepairOptions) -> list[Fix]:
-    """Returns what a finished reading proposes, accepted as the options say."""
+    """Return what a finished reading proposes, accepted as the options say."""
     fixes = (
         Fix(id, rule, parse_path(path), message, problem, tuple(choices), *rest)
         for id, rule, path, message, problem, choices, *rest in job.result

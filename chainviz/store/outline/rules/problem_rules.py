@@ -55,7 +55,7 @@ class Neighbours:
 
 
 def check_rows(rows: Sequence[RowMessages[Message]], neighbours: Neighbours, repeated: Repeated) -> list[Row]:
-    """Returns the rows with their problems."""
+    """Return the rows with their problems."""
     return _Check(rows, neighbours).check(repeated)
 
 
@@ -117,7 +117,7 @@ class _Check:
             yield from self._provider_problems(excerpt)
 
     def _alone(self, i: int, is_suspect: bool) -> Iterator[Problem]:
-        """Checks a row that does not begin the chain. `is_suspect`: the tree found a problem of it in its context; it has
+        """Check a row that does not begin the chain. `is_suspect`: the tree found a problem of it in its context; it has
         none otherwise."""
         row = self.rows[i]
         index = self.starts[i + self.context]
@@ -149,7 +149,7 @@ def _readers(format: str) -> tuple[Provider, ...]:
 
 
 def _opening(section: Section[Any]) -> Iterator[Problem]:
-    """Checks the opening as if another section followed: whether one does is known only when the chain is read."""
+    """Check the opening as if another section followed: whether one does is known only when the chain is read."""
     first = next((p for p, pair in enumerate(section.body) if pair.ai is not None), -1) + 1
     for problem in section_problems(Section(section.header, section.body[:first]), 1, 0, True):
         if problem.rule == OPENING_RULE:
@@ -232,7 +232,7 @@ class FirstUses:
                 yield from self._in(part)
 
     def moved(self) -> set[int]:
-        """Returns the messages of the old chain that gained or lost the first use of an id."""
+        """Return the messages of the old chain that gained or lost the first use of an id."""
         places = set()
         for id in self.before.keys() | self.after.keys():
             old, new = self.before.get(id), self.after.get(id)
