@@ -31,7 +31,7 @@ MOST_PLACES = 8
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """What the names, sizes and dates of an agent's files tell."""
+    """The facts that the names, sizes and dates of an agent's files show."""
 
     agent: str
     label: str

@@ -1,4 +1,4 @@
-"""How a session is named that was replaced: what it was before a fix, and what it was before a backup was put back."""
+"""The names of backups of a replaced session: its state before a fix, and before a backup was restored."""
 
 from __future__ import annotations
 

@@ -56,7 +56,8 @@ class Refused(ChainError):
 
 
 class OutcomeError(Refused):
-    """What an operation returned breaks its contract: a defect of the operation, not of the chain or the options."""
+    """Raised if an operation returns something that breaks its contract: a bug of the operation, not of the chain or
+    the options."""
 
 
 SHOWN = 40

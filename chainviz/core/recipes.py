@@ -63,7 +63,7 @@ class Step:
 
     @property
     def missing(self) -> str:
-        """What has to be chosen before it can run, in a sentence; "" if nothing has."""
+        """A sentence on what has to be chosen before it can run; "" if nothing has."""
         if isinstance(self.options, RedactOptions) and self.options.policy == ByHand.name:
             return BY_HAND
         return NO_LIMIT if isinstance(self.options, CompactOptions) and self.options.compactor is None else ""
@@ -252,11 +252,9 @@ C = TypeVar("C", bound=Chain)
 def follow(
     recipe: Recipe, chain: C, context_of: Callable[[C], Context], take: Callable[[Step, Outcome], C]
 ) -> tuple[Outcome, ...]:
-    """Run each step on what the one before made of the chain.
-
-    `take` keeps an outcome that changes something and returns the chain as it is then; a step that changes nothing is passed
-    over. Returns the outcome of each step. Raises Refused, naming the step, where one cannot be done.
-    """
+    """Run each step on the result of the one before. `take` stores an outcome that changes something and returns the
+    new chain; a step that changes nothing is skipped. Returns the outcome of each step. Raises Refused, naming the
+    step, if one of them fails."""
     outcomes = []
     for number, step in enumerate(recipe.steps):
         given = context_of(chain)

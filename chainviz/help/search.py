@@ -19,7 +19,7 @@ _MARKS = re.compile(r"[`*|]+|\]\([^)]*\)|<!--.*?-->|\[")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands below one heading, or one row of a table that has an address, as plain lines."""
+    """The text below a heading, or in a table row with an address, as plain lines."""
 
     page: Page
     heading: str

@@ -80,7 +80,7 @@ class _Tokens:
         return self._all[place + 1].text in ("}", "]")
 
     def _find_member(self, key: str) -> bool:
-        """Go behind the colon of a member of the object that was opened last; stay where there is none."""
+        """Move past the colon of a member of the last opened object; stay in place if there is none."""
         start = self._at
         while self._peek().text != "}":
             name = self._next().text

@@ -68,7 +68,7 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """What errors and labels may show of the address."""
+        """The part of the address that errors and labels may show."""
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
     @property
@@ -94,7 +94,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What no answer needs to exceed."""
+    """The limits of an answer."""
 
     connect_seconds: float = 10.0
     retries: int = 2

@@ -1,4 +1,4 @@
-"""What went wrong between us and a model, in one sentence for a person. Knows no HTTP library; never holds a key."""
+"""Errors of a model's server, each as one sentence for a person. Independent of the HTTP library; never contains a key."""
 
 from __future__ import annotations
 

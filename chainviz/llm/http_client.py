@@ -15,7 +15,7 @@ fingerprints, organisations, other keys."""
 
 
 class Counted(httpx2.AsyncByteStream):
-    """A body that ends with an error where it grows too long, before anybody keeps it."""
+    """A response body that raises an error as soon as it is too long, before it is stored."""
 
     def __init__(self, body: httpx2.AsyncByteStream, endpoint: Endpoint, most: int) -> None:
         self._body = body

@@ -188,7 +188,7 @@ class _Asking:
                     return
 
     async def _wait_for_usage(self, stream: AsyncIterator[object]) -> None:
-        """The count comes behind the text, where it comes at all; the text is whole without it."""
+        """Wait for the count of tokens, which follows the text if the server sends one. The text is complete without it."""
         try:
             async with asyncio.timeout(COUNT_SECONDS):
                 while self._answer.usage is None:

@@ -21,7 +21,7 @@ GRACE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of one request; a failed or cancelled one can be given to `write_all` again, alone."""
+    """The result of one request. If it failed or was cancelled, it can be given to `write_all` again."""
 
     request: SummaryRequest
     state: Literal["done", "failed", "cancelled"]

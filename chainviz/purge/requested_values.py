@@ -1,4 +1,4 @@
-"""What a person may have purged: values, one a line, and the texts of whole messages."""
+"""Values that a person may purge: typed values, one a line, and the texts of whole messages."""
 
 from __future__ import annotations
 

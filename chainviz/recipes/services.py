@@ -1,4 +1,4 @@
-"""What people do with recipes and word lists. All writes of this app start here; each raises a ChainError in one sentence."""
+"""Actions on recipes and word lists. All writes of this app start here; each raises a ChainError with one sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = TypeVar("Row", bound=OfTeam)
 
 
 class MovedOn(Refused):
-    """Saved by somebody else since the form was made."""
+    """Raised if somebody else saved it since the form was created."""
 
     def __init__(self) -> None:
         super().__init__(MOVED_ON)

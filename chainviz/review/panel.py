@@ -234,7 +234,7 @@ def _fragment(request: HttpRequest, template: str, context: Mapping[str, object]
 
 
 STAYS = timedelta(seconds=60)
-"""How long a person counts as present after the last request of a page."""
+"""The time for which a person counts as present after the last request of a page."""
 MOST = 6
 """The most people who are shown."""
 

@@ -1,4 +1,4 @@
-"""What people wrote about a chain: the scan of the library looks through it, see settings.WRITTEN_TEXTS."""
+"""Texts that people wrote about a chain, for the scan of the library; see settings.WRITTEN_TEXTS."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What all pages share: fragments, error pages, upload limit, template tags. Knows nothing of chains or people."""
+"""Code that all pages share: fragments, error pages, upload limit, template tags. Independent of chains and people."""

@@ -1,4 +1,4 @@
-"""What base.html needs on every page. Never touches the database: error pages use it too."""
+"""Template variables for base.html on every page. Never queries the database, because error pages use them too."""
 
 from __future__ import annotations
 

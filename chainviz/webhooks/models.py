@@ -60,7 +60,7 @@ class Webhook(models.Model):
 
 
 class Delivery(models.Model):
-    """A message to one webhook and what became of it."""
+    """A message to one webhook, and the result of its delivery."""
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     message_id = models.CharField(max_length=40, unique=True)

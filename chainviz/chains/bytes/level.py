@@ -1,4 +1,4 @@
-"""What part of a chain the chart of bytes shows, and the addresses of its parts."""
+"""The part of a chain that the chart of bytes shows, and the addresses of its parts."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _digests(chain: Chain, start: int, stop: int) -> Sequence[Hashable]:
 
 
 def compare(old: StoredChain, new: StoredChain) -> ChainDiff:
-    """Raise JobNeeded on a page that nobody has compared these for yet, where that takes long."""
+    """Raise JobNeeded on a page if nobody compared these yet and the comparison takes long."""
     a, b = old.snapshot, new.snapshot
     return ChainDiff(*_cached_groups(a.pk, b.pk, bytes(a.digest), bytes(b.digest)), _old=old, _new=new)
 

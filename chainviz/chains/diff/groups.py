@@ -1,4 +1,4 @@
-"""What happened to one node, as rows for the page: core's comparison of its messages, in words, labels and lines."""
+"""The changes of one node as rows for the page: core's comparison of its messages, in words, labels and lines."""
 
 from __future__ import annotations
 

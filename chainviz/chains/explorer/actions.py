@@ -34,7 +34,7 @@ from chainviz.web.http import url_or_nothing
 RESUME_ERRORS = DerivedKind("resume-errors", 1)
 LOST_ON_RESUME = DerivedKind("lost-on-resume", 1)
 _ASIDE = ("/branch", "/sidechain")
-"""How the pointers of chains beside the main one begin: branches that a rewind left, and sub-agents."""
+"""The beginnings of the pointers of other chains than the main one: branches that a rewind left, and sub-agents."""
 MOST_READ = 20_000_000
 """The largest session, in bytes, that is read for a verdict on the messages still sent. In a larger one, all messages count."""
 GROUPS = {"fix": "Fix", "shorten": "Shorten", "clean": "Clean", "export": "Convert and export", "review": "Review"}

@@ -65,7 +65,7 @@ class PastedError:
     """Other problems of the same class."""
     fixes: tuple[FixLink, ...]
     tried: tuple[str, ...] = ()
-    """What the message was compared with, where no problem was found."""
+    """The texts that the message was compared with, if no problem was found."""
 
 
 def looks_like_error(text: str) -> bool:

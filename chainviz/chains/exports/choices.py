@@ -42,8 +42,8 @@ TRIAL = DerivedKind("export-trial", 2)
 
 
 def matching_formats(text: str) -> tuple[Format, ...]:
-    """Return the formats that somebody means who typed this: the one with exactly this name or label, else all whose
-    name or label contains each of the words."""
+    """Return the formats that a typed text means: the one with exactly this name or label, else all whose name or label
+    contains each of the words."""
     typed = text.strip().lower()
     exact = [format for format in WRITTEN if typed in (format.name, format.label.lower())]
     words = typed.split()

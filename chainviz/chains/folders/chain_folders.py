@@ -44,7 +44,7 @@ def chain_folders(member: Membership, chains: ChainQuerySet) -> ChainFolders:
         return ChainFolders()
     listed = watched(member)
     paths = dict(LocalFile.objects.filter(Exists(chains.filter(pk=OuterRef("chain")))).values_list("chain", "path"))
-    # where one listed folder lies in another, a file stands in the inner one
+    # if one listed folder is inside another, a file belongs to the inner one
     inner_first = sorted(listed, key=lambda folder: len(str(folder.path)), reverse=True)
     found = {pk: _project(inner_first, path) for pk, path in paths.items()}
     return ChainFolders(listed, paths, {pk: project for pk, project in found.items() if project})

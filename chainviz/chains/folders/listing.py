@@ -1,4 +1,4 @@
-"""What the page of folders shows: the files of one folder, grouped by the folders in it, a page at a time."""
+"""The content of the page of folders: the files of one folder, grouped by subfolder, a page at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A file of a folder into the library, and its chains again when it has grown: at once where that is quick, else by a job."""
+"""Import a file of a folder into the library, and update its chains when the file grows: at once if that is quick, else
+by a job."""
 
 from __future__ import annotations
 
@@ -184,7 +185,7 @@ def may_read(file: LocalFile) -> bool:
     return may_choose() or any(is_inside(Path(file.path), folder) for folder in settings.CHAINVIZ.folder_paths)
 
 
-# A chain whose file grows while it is looked at: asked for by the open page, and by a button without JavaScript.
+# A chain whose file grows while it is open. The open page asks for new messages, as does a button without JavaScript.
 
 
 @requires("files")

@@ -46,7 +46,7 @@ class ShownRow:
     chain: Chain
     """With the columns of READ only."""
     path: str
-    """Of the file that it came from."""
+    """The path of the file that it came from."""
     is_running: bool
 
 

@@ -92,7 +92,7 @@ def is_too_large(subject: Subject, path: Path) -> bool:
 
 
 def text_page(subject: Subject, path: Path, options: TextOptions) -> TextPage:
-    """Http404 where the node is no AI message with calls."""
+    """Raises Http404 if the node is not an AI message with calls."""
     messages = subject.stored.at(path.node)
     pair = BodyPair(messages[0], tuple(messages[1:])) if messages[0].role == AI else BodyPair(None, tuple(messages))
     if pair.ai is None or not pair.ai.calls:
@@ -114,7 +114,7 @@ def text_page(subject: Subject, path: Path, options: TextOptions) -> TextPage:
 
 
 def _pair_row(subject: Subject, path: Path) -> Row:
-    """Http404 where the path is no pair."""
+    """Raises Http404 if the path is not a pair."""
     if not path.pair:
         raise Http404("Only a pair has calls.")
     place = subject.stored.outline.section(path.section)

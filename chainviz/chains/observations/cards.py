@@ -79,7 +79,7 @@ class Card:
     is_error: bool
     size: int
     lines: str
-    """Where the result is in its text."""
+    """The position of the result in its text."""
     body: SafeString
     call_url: str
     call_place: str

@@ -25,7 +25,7 @@ STACKS = {"model": "Model", "agent": "Agent", "project": "Project"}
 class Choice:
     today: date
     filter: Filter
-    """Which sessions are counted, with the days."""
+    """The filter for the counted sessions, including the days."""
     since: str = USUAL
     """A name of SPANS, or ALL; "" if the filter contains the days."""
     by: str = "model"

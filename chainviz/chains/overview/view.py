@@ -154,7 +154,7 @@ def _known_page(member: Membership, choice: Choice, state: tuple[object, ...]) -
 
 
 class Overview:
-    """What the template shows; each card asks the index once."""
+    """The content of the template; each card queries the index once."""
 
     def __init__(self, member: Membership, choice: Choice) -> None:
         self._member, self._choice = member, choice

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from chainviz.chains.render.visible_text import safe
 from chainviz.core.text_formats.contract import FoundSection, IgnoredRange, ParsedText
 
-# Which section each stretch of a text belongs to: the innermost where sections are nested. Sweeps once over the text.
+# Find the innermost section of each range of a text, in one pass over the text.
 
 
 IGNORED = -1
@@ -82,7 +82,7 @@ class Labels:
     names: Sequence[str]
     """The name of each section; the other members are by section too."""
     places: Sequence[tuple[int, int]]
-    """Which one of how many sections of its name."""
+    """By section: its number among the sections of its name, and how many there are."""
     hues: Sequence[str]
 
     def label(self, section: int) -> str:
@@ -105,7 +105,7 @@ def source_window(text: str, parsed: ParsedText, labels: Labels, first: int = 0)
 
 
 class _Painter:
-    """Takes lines from top to bottom."""
+    """Decorates lines. They must be passed from top to bottom."""
 
     def __init__(self, text: str, parsed: ParsedText, labels: Labels) -> None:
         self._text = text

@@ -84,7 +84,7 @@ class _Pieces(LazyPieces):
         self._ends = [] if len(node.rest) > LARGE else list(accumulate(len(message.parts) or 1 for message in node.rest))
         """In a pair of few messages, where the parts of each end; a message without parts takes a place too."""
         self._answers = self._ends[-1] if self._ends else len(node.rest)
-        """Messages, or in a pair of few messages parts, beside which calls may stand."""
+        """The number of messages, or of parts in a pair of few messages, that calls may be shown beside."""
         self._first = 0 if node.ai is None else 1 + len(node.ai.parts)
         """The piece with which those begin that answer no call in their place."""
 

@@ -43,7 +43,7 @@ class SecretNotice:
 
 @dataclass(frozen=True, slots=True)
 class ExportScan:
-    """What the scans say before an export."""
+    """The results of the scans before an export."""
 
     notices: tuple[SecretNotice, ...] = ()
     waits: bool = False

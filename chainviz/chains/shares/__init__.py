@@ -1,4 +1,1 @@
-"""Links with which anybody reads one version of a chain, without an account and nothing else.
-
-Read models, links, form, view in this order.
-"""
+"""Links that let anybody read one version of a chain without an account. Read models, links, form, view in this order."""

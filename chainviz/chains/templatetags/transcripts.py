@@ -30,5 +30,6 @@ def rule_help(problem: Problem) -> str:
 
 @register.filter
 def error_search(words: str) -> str:
-    """Return where the library answers an error of an API that somebody typed into another search field; "" for other words."""
+    """Return the address at which the library explains an API error that was typed into another search field; "" for
+    other words."""
     return f"{reverse('chains:library')}?{urlencode({'q': words})}" if looks_like_error(words) else ""

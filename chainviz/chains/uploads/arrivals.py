@@ -1,4 +1,5 @@
-"""A file on its way into the library: received, looked into, imported, offered for a choice, or refused in one sentence."""
+"""Import a file into the library: receive it, read it, then import it, offer a choice of chains, or refuse it with a
+sentence."""
 
 from __future__ import annotations
 
@@ -37,12 +38,12 @@ MANY = 40_000
 """The number of JSON objects or lines of text from which a job imports even a small file: 100,000 tiny messages take as
 long as 100 MB."""
 _OBJECT = re.compile(rb"""\{\s*["']""")
-"""How an object begins; one in a string has a backslash there."""
+"""The beginning of an object; inside a string a backslash precedes the quotation mark."""
 MANY_CHAINS = 40
 """The number of picked chains from which a job imports them, since each is a separate transaction."""
 KEPT_FOR = timedelta(days=1)
 UNCLAIMED_FOR = timedelta(minutes=10)
-"""A file that is being received is written to all the time, and its row follows at once."""
+"""A file that is being received is written to continuously, and its row follows at once."""
 
 How = dict[str, Any]
 State = Arrival.State
@@ -58,10 +59,8 @@ def receive(
 
 
 def receive_local(member: Membership, path: Path, session: int | None = None) -> Arrival:
-    """Take in a file of this machine, with all its chains; `session`: of which they are working copies.
-
-    Raises DocumentError if it cannot be opened.
-    """
+    """Import a file of this machine with all its chains. `session` is the session that they are working copies of.
+    Raises DocumentError if it cannot be opened."""
     forget_old(member)
     try:
         size, modified = state_of(path)
@@ -74,7 +73,7 @@ def receive_local(member: Membership, path: Path, session: int | None = None) ->
 
 
 def receive_refused(member: Membership, upload: UploadedFile[bytes], error: DocumentError) -> Arrival:
-    """Keep a file that was refused before it became a chain, with what a person can still do with it."""
+    """Keep a file that was refused before it became a chain, with the options that a person still has."""
     arrival = _arrived(member, upload, "")
     try:
         with staging.open_waiting(arrival.waiting) as source:
@@ -143,7 +142,7 @@ def take_in_job(context: JobContext, arrival_id: int, how: How) -> None:
 
 
 def _work_at_once(arrival: Arrival, how: How) -> None:
-    """One file that finds a fault of ours must not take the others of the same upload with it."""
+    """Import one file. A bug that it triggers must not affect the other files of the upload."""
     try:
         work_on(arrival, how)
     except tasks.Cancelled:
@@ -160,7 +159,7 @@ def _work_at_once(arrival: Arrival, how: How) -> None:
 
 
 def work_on(arrival: Arrival, how: How) -> None:
-    """Raise Cancelled if the person took the file away meanwhile."""
+    """Raise Cancelled if the person removed the file meanwhile."""
     try:
         with staging.open_waiting(arrival.waiting) as source:
             try:
@@ -203,7 +202,7 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
         _link(arrival, how)
         note_copies(how.get("session"), [arrival.chain] if is_new else [])
     if offers:
-        # what it held is in the library now, where a purge looks for it
+        # its content is in the library now, where a purge finds it
         arrival.found = []
     if len(offers) > 1:
         arrival.chain = None
@@ -226,7 +225,7 @@ def _is_gone(arrival: Arrival) -> bool:
 
 
 def _progress(arrival: Arrival, number: int, count: int) -> Progress:
-    """Raise Cancelled if the person took the file away."""
+    """Raise Cancelled if the person removed the file."""
     which = f"chain {number + 1} of {count}, " if count > 1 else ""
 
     def report(share: float, message: str) -> None:
@@ -324,7 +323,7 @@ class SourceLine(TypedDict):
     number: int
     text: str
     mark: int
-    """Characters before the place in the marked line; -1 in the others."""
+    """The number of characters before the place in the marked line; -1 in other lines."""
 
 
 def excerpt(read: Callable[[int, int], bytes], offset: int, line: int) -> list[SourceLine]:

@@ -121,7 +121,7 @@ def begins_with(source: Source, before: Snapshot) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TakenFile:
-    """What a file became."""
+    """The result of importing a file."""
 
     followed: tuple[Followed, ...]
     notes: tuple[str, ...] = ()

@@ -39,7 +39,7 @@ Row = dict[str, Any]
 @dataclass(frozen=True)
 class PickForm:
     rows: Sequence[Row]
-    """What was found, in file order; a place is an index here."""
+    """The chains that were found, in file order; a place is an index here."""
     states: str
     picked: frozenset[int] = frozenset()
     """The picked rows. If a row has earlier states, they are picked too."""

@@ -63,7 +63,7 @@ def version_rows(chain: Chain, names: dict[str, str], before: int | None = None)
 
 
 class _Listing(NamedTuple):
-    """What all rows share."""
+    """The data that all rows share."""
 
     chain: Chain
     names: dict[str, str]

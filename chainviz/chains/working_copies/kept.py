@@ -1,5 +1,5 @@
-"""A working copy is kept once something is done with it: an edit, a draft, a comment, label, review, share link, an export with a
-record, a title or the bin. What is done lies in the tables of others, so nobody has to tell this module."""
+"""Keep a working copy for good once something is done with it: an edit, a draft, a comment, label, review, share link,
+an export with a record, a title or the bin. The tables of other apps show that, so they need not report it."""
 
 from __future__ import annotations
 

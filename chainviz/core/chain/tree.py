@@ -172,7 +172,7 @@ def span(tree: ChainAST[M_co], path: Path) -> range:
     pair = section.body[path.pair - 1]
     if path.message is None:
         return range(start, start + len(pair.messages))
-    # m0 is reserved for the AI message even where there is none
+    # m0 is reserved for the AI message even if there is none
     place = path.message if pair.ai is not None else path.message - 1
     return _message_span(path, start, len(pair.messages), place)
 

@@ -87,10 +87,9 @@ def write_sessions(path: Path, database: Database, changes: Sequence[Change], ma
 
 
 def restore_sessions(path: Path, database: Database, backup: Path, documents: Mapping[str, bytes]) -> Path:
-    """Put the rows of sessions back as a backup has them, and return a backup of what they were. `documents`: the sessions as they are.
-
-    Raises Refused, and changes nothing, where one of them is another one by now or the agent has the database open.
-    """
+    """Restore the rows of sessions from a backup, and return a backup of their present state. `documents` are the
+    sessions as they are. Raises Refused, and changes nothing, if one of them was replaced meanwhile or the agent has
+    the database open."""
 
     def rows(look: Look) -> dict[tuple[str, str], list[Row]]:
         named = [(table, column, id) for table, column in database.own_tables for id in documents]

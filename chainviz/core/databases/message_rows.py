@@ -15,7 +15,7 @@ from chainviz.core.errors import Refused
 
 
 class MessageRows(Database):
-    """Rows that did not change stay as they are. Rows behind a new one are written again: they keep their place by their number."""
+    """Unchanged rows are not written. Rows after a new one are written again, since their number gives their place."""
 
     writes = True
     own_tables = (("messages", "session_id"),)

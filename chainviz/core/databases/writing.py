@@ -1,4 +1,4 @@
-"""Writing into a database of an agent: behind a backup, in one transaction, and only while nobody else has it open."""
+"""Write into a database of an agent: after a backup, in one transaction, and only while no other process has it open."""
 
 from __future__ import annotations
 

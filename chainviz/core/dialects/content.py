@@ -35,7 +35,7 @@ class ResultElements:
 def read_result_content(
     content: Any, text: str, place: Pointer, read: ReadElement
 ) -> tuple[str, tuple[Image | Binary, ...]]:
-    """Return a result's text and its pictures; `place` is where in `text` the content lies."""
+    """Return a result's text and its images. `place` is the place of the content in `text`."""
     if type(content) is str:
         return content, ()
     if content is None:

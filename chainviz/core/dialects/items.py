@@ -22,7 +22,7 @@ Claimed = tuple[Part, int | None]
 
 @dataclass(frozen=True, slots=True)
 class UnitWriter:
-    """How one format writes a unit of a message."""
+    """The functions with which a format writes a unit of a message."""
 
     patched: Callable[[str, Sequence[Part], Sequence[Claimed]], str | None]
     """Returns the unit's text with its parts changed, or None if they cannot be written into it."""

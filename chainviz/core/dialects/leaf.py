@@ -25,7 +25,7 @@ def as_string(value: Any, raw: str, speller: Speller) -> str:
 
 
 def as_json(value: Any, raw: str, speller: Speller) -> str:
-    """Arguments where the format wants an object; a text that is none goes into one."""
+    """Return arguments for a format that requires an object. A text that is not an object is put into one."""
     if is_json(value):
         return str(value)
     return speller.object({"_raw": speller.quote(value)}) if value.strip() else "{}"
@@ -68,7 +68,7 @@ class Host:
 
 
 class Elements(Protocol):
-    """How a format writes parts that its document does not hold yet."""
+    """The functions with which a format writes new parts."""
 
     def home(self, part: Part, host: Host) -> Pointer:
         """Return the list of the unit that a new part is added to."""
@@ -79,7 +79,7 @@ class Elements(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """What it takes to write into the units of one format."""
+    """The functions and values that are needed to write into the units of a format."""
 
     format: Elements
     role: Role

@@ -1,4 +1,4 @@
-"""What a format has no place for, in the same sentences for all formats that say what they have room for."""
+"""Sentences on the parts that a format cannot contain, the same for all formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chainviz.core.dialects.values import is_json, reasoning_of, split_data_url
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What the messages of a format can hold."""
+    """The parts that messages of a format can contain."""
 
     roles: frozenset[str]
     kinds: frozenset[str] = frozenset()

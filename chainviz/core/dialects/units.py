@@ -1,6 +1,5 @@
-"""How messages lie in units: one unit each, calls beside their results in one unit, parts in a list; and ids for calls without
-one.
-"""
+"""Read and write units of several messages: calls beside their results in one unit, parts in a list. Also creates ids
+for calls without one."""
 
 from __future__ import annotations
 
@@ -96,7 +95,7 @@ def _elements(text: str, at: Pointer) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ElementWriter:
-    """How a format writes an element of its list."""
+    """The functions with which a format writes an element of its list."""
 
     new: Callable[[Part, Speller], str | None]
     changed: Callable[[str, Part, Part, Speller], str]

@@ -148,8 +148,7 @@ def input_text(arguments: str, speller: Speller) -> str:
 
 
 def string_of(value: Any, key: str, default: str = "") -> str:
-    """Return the string that an object holds under a key; `default` where there is no object, no such member or no
-    string."""
+    """Return the string under a key of an object, or `default` if there is no object, no such member or no string."""
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, str) else default
 

@@ -24,7 +24,7 @@ class Side:
     stop: int
     measure: Measure = NOTHING
     first: Path | None = None
-    """None if this version has no rows in the group."""
+    """The path of the first row of this version in the group, or None if it has none."""
     last: Path | None = None
 
     @property

@@ -39,7 +39,7 @@ class Event:
     start: int
     end: int
     value: Any
-    """None for an event without JSON: `[DONE]`, a comment, a truncated chunk."""
+    """The JSON of the event, or None for `[DONE]`, a comment or a truncated chunk."""
 
 
 def is_sse(text: str) -> bool:

@@ -14,7 +14,7 @@ from chainviz.core.toolchain.results import is_error
 
 Convention = str
 RAW, BRACKETS, MARKDOWN, XML = "raw", "brackets", "markdown", "xml"
-"""How results are marked in a text: not at all, by `[tool]` lines, by `# tool` headers, by `<tool>` tags."""
+"""The marks of results in a text: none, `[tool]` lines, `# tool` headers, or `<tool>` tags."""
 LABELS = {RAW: "Raw", BRACKETS: "Brackets", MARKDOWN: "Markdown", XML: "XML"}
 NATIVE, UNKNOWN = "native", "unknown"
 """The other conventions of a message: a tool message, and a text that only looks like results."""

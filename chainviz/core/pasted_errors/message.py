@@ -89,7 +89,7 @@ class Sentence:
 
     @cached_property
     def _texts(self) -> list[str]:
-        """What is between the variables, and the names of these, in turn."""
+        """Return the texts between the variables and the names of the variables, in turn."""
         return re.split(r"\{([a-z_]+)\}", _without_steps(_PREFIX.sub("", self.says, count=1)))
 
     @cached_property
@@ -175,7 +175,7 @@ class KnownSentence:
 
 @dataclass(frozen=True, slots=True)
 class ErrorMessage:
-    """What a pasted message says."""
+    """The content of a pasted message."""
 
     text: str
     """The API's own words, without what was around them."""

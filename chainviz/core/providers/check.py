@@ -25,8 +25,8 @@ M = TypeVar("M", bound=Shape)
 def check(
     provider: Provider, tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST
 ) -> Iterator[Problem]:
-    """Everything a provider would say about a chain that is written in this format; ids come last. `request`: what its
-    document records beside the messages."""
+    """Return all problems that a provider has with a chain in this format; those of ids come last. `request` is the
+    request that its document records."""
     for _, problem in check_all((provider,), tree, format, request):
         yield problem
 
@@ -88,8 +88,8 @@ def excerpt_of(
     document: tuple[str, Request],
     problems: tuple[Problem, ...],
 ) -> Excerpt:
-    """`place`: the section's number and the index of its first message; `around`: the roles before and behind it; `document`:
-    its format, and what it records beside the messages; `problems`: those of the tree."""
+    """Return an excerpt. `place` contains the section's number and the index of its first message, `around` the roles
+    before and after it, `document` its format and its request, and `problems` those of the tree."""
     number, index = place
     before, after = around
     format, request = document
@@ -98,7 +98,7 @@ def excerpt_of(
 
 
 def call_ids_with_results(pairs: Iterable[BodyPair[Message]]) -> frozenset[str]:
-    """Ids of calls that have a result somewhere behind them."""
+    """Return the ids of calls that have a later result."""
     called: set[str] = set()
     answered: set[str] = set()
     for pair in pairs:
@@ -108,8 +108,8 @@ def call_ids_with_results(pairs: Iterable[BodyPair[Message]]) -> frozenset[str]:
 
 
 def joined_call_ids(tree: ChainAST[M]) -> frozenset[str]:
-    """Ids of calls whose result is behind the last of several AI messages in a row: APIs that join consecutive messages of
-    the assistant see call and result as neighbours."""
+    """Return the ids of calls whose result comes after the last of several consecutive AI messages. APIs that join
+    these messages see call and result as neighbours."""
     found = JoinedResults()
     for section in tree.sections:
         for message in section.messages:
@@ -162,7 +162,7 @@ class Verdict:
 
     @property
     def state(self) -> State:
-        """Never accepted where something was not understood."""
+        """A verdict is never `accepted` if something was not understood."""
         return "rejected" if self.errors else "unchecked" if self.unchecked else "accepted"
 
     @property
@@ -178,7 +178,7 @@ def verdict_of(problems: Iterable[Problem]) -> Verdict:
 
 
 def verdict_from(counts: Sequence[int]) -> Verdict:
-    """`counts`: how many problems of each severity, in the order of SEVERITIES."""
+    """Return the verdict. `counts` is the number of problems of each severity, in the order of SEVERITIES."""
     return Verdict(*counts)
 
 

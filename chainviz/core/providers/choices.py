@@ -37,7 +37,7 @@ def name_unlike(pattern: str, rule: Rule) -> Choice:
 
 
 def where_model(pattern: str, error: Rule, other: Rule | None) -> Choice:
-    """`error`, where the recorded model is one of those that refuse it; else the other rule."""
+    """Return the rule `error` if the recorded model is one of those that refuse it, else the other rule."""
     wanted = re.compile(pattern, re.IGNORECASE)
     return lambda excerpt, problem: error if wanted.search(excerpt.request.model) else other
 

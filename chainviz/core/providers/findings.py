@@ -1,7 +1,5 @@
-"""What providers judge in the contents of messages, found once for all of them; each has its own rule for a finding.
-
-Where a provider has no rule for a finding, it takes what was found.
-"""
+"""Find facts about the contents of messages, once for all providers. Each provider has its own rule for a finding; if
+it has none, it accepts what was found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a document records of the request beside its messages, as far as rules ask for it: the model, the tools, the members."""
+"""The facts about a request that a document records beside its messages, as far as rules need them: the model, the
+tools, the members."""
 
 from __future__ import annotations
 

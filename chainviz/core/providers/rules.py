@@ -115,7 +115,7 @@ _NINE = re.compile(r"[a-zA-Z0-9]{9}")
 
 
 class Mark(IntFlag):
-    """What a section's rules want to know of an AI message."""
+    """Facts about an AI message that the rules of a section use."""
 
     THINKS = 1
     UNTHINKING = 2

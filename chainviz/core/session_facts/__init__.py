@@ -1,4 +1,4 @@
-"""What lists and sums show of a session: title, project, tokens by day and model, tools, health, secrets.
+"""The facts of a session in lists and totals: title, project, tokens by day and model, tools, health, secrets.
 
 In reading order: `facts` (the values), `load_session`, `tool_facts` and `read`.
 """

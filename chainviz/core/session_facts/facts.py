@@ -1,4 +1,4 @@
-"""What lists and sums show of a session, as values."""
+"""The facts of a session in lists and totals, as values."""
 
 from __future__ import annotations
 

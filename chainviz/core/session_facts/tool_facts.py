@@ -1,4 +1,4 @@
-"""What a session's tools did: calls, errors and bytes by day, calls made again for nothing, and how the session ended."""
+"""Facts about a session's tools: calls, errors and bytes by day, repeated calls, and how the session ended."""
 
 from __future__ import annotations
 

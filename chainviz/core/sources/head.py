@@ -73,7 +73,7 @@ def _first(records: list[dict[str, Any]], keys: tuple[str, ...]) -> str:
 
 
 def _request(record: dict[str, Any]) -> str:
-    """Return the request of a person in a record; "" if somebody else wrote it."""
+    """Return the request of a person in a record; "" if the record is not a person's."""
     words = (record.get("role"), record.get("type"), record.get("source"), record.get("kind"))
     if not any(isinstance(word, str) and (word in _PEOPLE or word.startswith("user")) for word in words):
         return ""

@@ -50,7 +50,7 @@ class Markdown(TextFormat):
 
     def _section(self, section: Section, depth: int) -> str:
         lines = [f"{'#' * depth} {section.name}"]
-        # the seed ends the header's line also before an empty content
+        # the reference ends the header's line even before an empty content
         if section.content or not (section.children or self.reference):
             lines.append(section.content)
         if section.children:

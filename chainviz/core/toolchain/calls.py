@@ -62,7 +62,7 @@ class ReadCalls:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """What runs: every call, or none."""
+        """The calls that run: all of them, or none."""
         return () if self.error else tuple(entry.call for entry in self.entries if entry.call is not None)
 
 

@@ -26,7 +26,7 @@ ERROR = "Error: "
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a tool returned."""
+    """The output of a tool."""
 
     value: Any
     """A JSON value."""

@@ -1,5 +1,5 @@
-"""What a document records beside its messages: the model of a request, the usage of a response, tools with their schemas, counts
-that agents keep, and a title."""
+"""The facts that a document records beside its messages: the model of a request, the usage of a response, tools with
+their schemas, token counts of agents, and a title."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def recorded_beside(context: DocumentContext) -> dict[str, TokenUsage]:
 
 
 def members_beside(context: DocumentContext) -> dict[str, Any]:
-    """Return the members beside the list of messages, such as `tools` of a request; {} where there are none."""
+    """Return the members beside the list of messages, such as `tools` of a request; {} if there are none."""
     return next(context.holders(), {})
 
 

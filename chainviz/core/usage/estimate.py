@@ -1,5 +1,5 @@
-"""How many tokens a text may be, where nothing is recorded: counted by a tokenizer if the extra `tokens` is installed, else
-bytes through four. Tokenizers of other models differ, so the figure is shown with ≈."""
+"""Estimate the tokens of a text if none are recorded: counted by a tokenizer if the extra `tokens` is installed, else a
+quarter of its bytes. Tokenizers of other models differ, so pages show the number with ≈."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What is known of a model, its context window and its list prices, from the package genai-prices, which includes them; and the usage
-of a whole chain."""
+"""The context window and the list prices of a model, from the package genai-prices, and the usage of a whole chain."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Unit = Literal["tokens", "bytes", "messages"]
 
 
 class LostRow(NamedTuple):
-    """What a strategy has removed of the chain."""
+    """The messages and parts that a strategy removed from the chain."""
 
     turns: int = 0
     messages: int = 0
@@ -93,7 +93,7 @@ class SimulationRan(BaseModel):
 
 
 class Chosen(BaseModel):
-    """What is simulated: strategies as JSON text, "" for none."""
+    """The simulated strategies as JSON text, "" for none."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -37,12 +37,12 @@ class Fit:
 
     @property
     def percent(self) -> int:
-        """Of the context window."""
+        """The share of the context window in percent."""
         return round(100 * self.tokens / self.window) if self.window else 0
 
     @property
     def edge(self) -> float:
-        """Where the window ends in the strip."""
+        """The end of the window in the strip."""
         return WIDTH * self.window / max(self.tokens, self.window, 1)
 
 

@@ -1,4 +1,4 @@
-"""What pages of a chain say of a person's drafts: the place that the explorer and the history leave for them."""
+"""The person's drafts on pages of a chain, in the places that the explorer and the history leave for them."""
 
 from __future__ import annotations
 

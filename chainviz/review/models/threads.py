@@ -127,7 +127,7 @@ class Comment(Checked):
         return self.sent_at is None
 
 
-# Labels: what people say of a chain or a node in a word or a number, for evaluation work.
+# Labels of a chain or a node in a word or a number, for evaluations.
 
 
 LONGEST_TAG = 40
@@ -174,7 +174,7 @@ class Label(OfReview):
         return f"{self.kind}:{self.name if self.kind == Label.Kind.TAG else self.value}"
 
 
-# Where threads and labels stand in a snapshot: caches, filled when the snapshot is first shown.
+# The places of threads and labels in a snapshot: a cache that is filled when the snapshot is first shown.
 
 
 class InSnapshot(models.Model):

@@ -248,7 +248,7 @@ class ReviewPage:
 
     @property
     def changes_url(self) -> str:
-        """What changed since the person's last verdict."""
+        """The address of the changes since the person's last verdict."""
         if self.my_version is None or self.my_version >= self.chain.version:
             return ""
         return reverse("chains:diff", args=[self.chain.pk, self.my_version, self.chain.version])

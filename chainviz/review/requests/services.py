@@ -1,4 +1,4 @@
-"""What people do with a request: ask, ask again, take back, give a verdict, dismiss one. All of it in transactions."""
+"""Actions on a request for review: ask, ask again, withdraw, give a verdict, dismiss one. All run in transactions."""
 
 from __future__ import annotations
 
@@ -42,10 +42,8 @@ def open_request(chain: Chain) -> ReviewRequest | None:
 
 @transaction.atomic
 def ask(chain: Chain, people: Collection[int], purpose: str, *, by: User) -> ReviewRequest:
-    """Ask people, by their keys, for a verdict on the newest version; opens a request where none is open.
-
-    People who were asked for an earlier version are asked again. Raises Refused if one of them may not give verdicts.
-    """
+    """Ask people, by their keys, for a verdict on the newest version; opens a request if none is open. People who were
+    asked for an earlier version are asked again. Raises Refused if one of them may not give verdicts."""
     review_lock(chain)
     now = timezone.now()
     members = {member.user_id: member.user for member in may_judge(chain).filter(user__in=people)}

@@ -1,4 +1,4 @@
-"""What pages of chains say of their reviews: the places that the explorer and the library leave for it. Team mode only."""
+"""The reviews on pages of chains, in the places that the explorer and the library leave for them. Team mode only."""
 
 from __future__ import annotations
 

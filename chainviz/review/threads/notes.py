@@ -96,7 +96,7 @@ def _box(thread: Any) -> str:
     )
 
 
-# Threads with the place where each stands in a snapshot, in one query: for lists of them that hold no comments.
+# Threads with their place in a snapshot, in one query, for lists without comments.
 
 
 def threads_with_places(subject: Subject) -> QuerySet[Any]:
@@ -126,11 +126,11 @@ def state_word(thread: Any) -> str:
     return "open" if thread.place_state == Place.State.CARRIED else str(thread.place_state)
 
 
-# Where the threads of a chain stand in a snapshot: worked out once, then kept as Place.
+# The places of a chain's threads in a snapshot: computed once, then stored as Place.
 
 
 def place_threads(chain: Chain, stored: StoredChain) -> None:
-    """Store the places that are not known yet. One query where all are."""
+    """Store the places that are not known yet. Needs only one query if all are known."""
     key = stored.snapshot.pk
     missing = Thread.objects.filter(chain=chain).exclude(places__snapshot_key=key).order_by("version", "pk")
     threads = list(missing)

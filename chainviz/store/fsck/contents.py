@@ -1,4 +1,4 @@
-"""Uploads against their sha256, runs against the digests of their messages."""
+"""Check uploads against their sha256, and runs against the digests of their messages."""
 
 from __future__ import annotations
 

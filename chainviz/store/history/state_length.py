@@ -1,4 +1,4 @@
-"""What surrounds the messages of a state document after a change: its processed_length follows them (seed 3)."""
+"""Update the text around the messages of a state document after a change, since its processed_length depends on them."""
 
 from __future__ import annotations
 

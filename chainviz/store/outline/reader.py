@@ -205,7 +205,7 @@ class OutlineReader:
         found = self.row(place.row_of(path))
         if path.pair == 0 or path.message is None:
             return range(found.start, found.start + found.row.messages)
-        # m0 is reserved for the AI message even where there is none
+        # m0 is reserved for the AI message even if there is none
         message = path.message - (found.row.kind is Kind.NO_AI)
         if not 0 <= message < found.row.messages:
             raise PathError(f"{path} is not in this chain: the pair has {_counted(found.row.messages, 'message')}.")

@@ -1,4 +1,4 @@
-"""How long ago something was, in the words of a list: just now, 5 min ago, yesterday, 12 Nov."""
+"""Times relative to now, in the words of a list: just now, 5 min ago, yesterday, 12 Nov."""
 
 from __future__ import annotations
 

@@ -68,13 +68,14 @@ def place(path: Path | str) -> str:
 
 @register.filter
 def thousands(count: int | None) -> str:
-    """1234567 as 1,234,567."""
+    """Return 1234567 as 1,234,567."""
     return "" if count is None else f"{count:,}"
 
 
 @register.filter
 def count(number: int | None, noun: str) -> str:
-    """1 message, 1,200 messages. `noun`: the singular, and behind a comma a plural that does not just add an s."""
+    """Return a count with its noun, such as `1 message` or `1,200 messages`. `noun` is the singular; a plural that does
+    not just add an s follows after a comma."""
     one, _, many = noun.partition(",")
     return "" if number is None else count_text(number, one, many)
 

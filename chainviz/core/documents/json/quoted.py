@@ -16,10 +16,8 @@ _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-
 
 
 class Quoted:
-    """The text that a JSON string spells, and where each of its bytes is in the source.
-
-    Raises ValueError if the string has an escape that is none, or spells no UTF-8 (a lone surrogate).
-    """
+    """The text of a JSON string, with the offset of each of its bytes in the source. Raises ValueError if the string
+    has an invalid escape, or a lone surrogate, which UTF-8 cannot encode."""
 
     def __init__(self, spelled: bytes, span: Span) -> None:
         self.span = span

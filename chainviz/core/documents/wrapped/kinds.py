@@ -1,4 +1,4 @@
-"""The kinds of text in which JSON is embedded: the look of each, and the documents in it."""
+"""The kinds of text in which JSON is embedded: how to recognise each, and how to read the documents in it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHAT = re.compile(
     r"^(?:#+ +|\*\*)?(?:user|human|assistant|ai|system|question|thought|action|observation)\b\W{0,3}(?:[: ]|$)|^# aider chat",
     re.MULTILINE | re.IGNORECASE,
 )
-"""A line of a chat in plain text, in which JSON is what people talk about."""
+"""A line of a chat in plain text, which may mention JSON."""
 _LOG_PREFIX = re.compile(
     r"\W{0,2}(?:\d{4}-\d\d-\d\d|\d\d:\d\d|[A-Z][a-z]{2} +\d|DEBUG|INFO|WARN|ERROR|TRACE)|[\w.\-]+\[\d+\]:"
     r"|[\w.\-]+ +\| ",
@@ -96,7 +96,7 @@ def _in_table(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _in_text(text: str) -> Iterator[tuple[str, str]]:
-    """Values between other words, each with the line in which it begins."""
+    """Yield values between other words, each with the line in which it begins."""
     line, counted = 1, 0
     for start, found in values_in(text):
         line, counted = line + text.count("\n", counted, start), start
@@ -107,7 +107,7 @@ def _in_text(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _undoubled(text: str, start: int, found: str) -> str:
-    """SQL and PowerShell double the single quotes inside of those around a string."""
+    """Undo the doubling of single quotes inside strings of SQL and PowerShell."""
     is_quoted = text[start - 1 : start] == "'" and text.startswith(f"{found}'", start)
     return found.replace("''", "'") if is_quoted else found
 
@@ -143,7 +143,7 @@ def _home(key: str) -> str:
 
 
 def _spelled(text: str) -> Iterator[str]:
-    """Yield the objects in a string: the whole of it, or those behind other words, as in the line of a log."""
+    """Yield the objects in a string: the whole string, or objects after other words, as in the line of a log."""
     if text.lstrip()[:1] == "{" and read_json(text) is not None:
         yield text
     elif _NAMES_MESSAGES.search(text):
@@ -177,7 +177,7 @@ def _is_log_of_messages(head: str) -> bool:
 
 
 def _has_members(head: str) -> bool:
-    """Return True if the only messages in sight are in objects inside strings; lists in strings are read in place."""
+    """Return True if all messages are in objects inside strings; lists in strings are read in place."""
     begins = head.lstrip()[:1] in ("{", "[")
     in_strings = _OBJECT_IN_STRING.search(head) and not _LIST_IN_STRING.search(head) and '\\"role\\"' in head
     return bool(begins and in_strings) and not _PLAIN_ROLE.search(head)
@@ -192,7 +192,7 @@ def _is_other_text(head: str) -> bool:
 Documents = Callable[[str], Iterator[tuple[str, str]]]
 Kind = tuple[str, Callable[[str], bool], Documents]
 
-# Commands are read as shells of Unix and Windows and the developer tools of browsers write them.
+# Commands in the spelling of shells of Unix and Windows and of the developer tools of browsers.
 
 
 CURL = re.compile(r"^[ \t]*(?:[$>%#][ \t]+)?(?:(?:time|sudo|[\w.]+=\S*)[ \t]+)*curl(?:\.exe)?[ \t]", re.MULTILINE)

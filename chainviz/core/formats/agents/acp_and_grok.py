@@ -199,7 +199,8 @@ def _grok_call(item: dict[str, Any]) -> ToolCall:
 
 
 class GrokStream(EventLog):
-    """What `grok --output-format streaming-json` prints: the thoughts and the text of an answer in pieces, and why it ended."""
+    """The output of `grok --output-format streaming-json`: the thoughts and the text of an answer in pieces, and why it
+    ended."""
 
     name = "grok_stream"
     label = "Grok streaming-json"

@@ -114,9 +114,8 @@ _IDS = ("toolCallId", "id", "toolUseId")
 
 
 class DroidStream(EventLog):
-    """What `droid exec --output-format stream-json` prints: texts, calls, results and the final text of an answer, a record
-    each.
-    """
+    """The output of `droid exec --output-format stream-json`: a record for each text, call and result, and for the
+    final text of an answer."""
 
     name = "droid_stream"
     label = "Factory Droid stream-json"

@@ -42,7 +42,7 @@ _CALL = re.compile(r"([\w.-]+)\[(.*)\]\s*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a person may decide about the messages of a log."""
+    """The options for reading the messages of a log."""
 
     text_results: bool = False
     """True if calls stay text and their observations are human messages."""

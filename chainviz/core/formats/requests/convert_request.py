@@ -73,7 +73,8 @@ def called_names(chain: Chain) -> frozenset[str]:
 
 
 def _text(form: RequestForm, members: dict[str, Any], is_line: bool) -> str:
-    """Tools come behind the messages in a line for fine-tuning, as OpenAI's documentation has them; else before them."""
+    """Write the document. In a line for fine-tuning, tools come after the messages, as in OpenAI's documentation;
+    otherwise before them."""
     if is_line:
         rest = "".join(f", {dump(key)}: {dump(value, ascii_only=False)}" for key, value in members.items())
         return f"{{{dump(form.list_key)}: []{rest}}}\n"

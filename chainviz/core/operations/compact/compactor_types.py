@@ -103,7 +103,7 @@ class TokenLimit(Compactor):
     max_tokens: Annotated[int, Titled("Compact above", "tokens")]
     target_tokens: Annotated[int, Titled("Down to", "tokens")] = 0
     reduction: Annotated[Reduction | None, Titled("Reduction")] = None
-    """None for the reduction in the settings of the run."""
+    """The reduction, or None for the one in the settings of the run."""
 
     @property
     def target(self) -> int:

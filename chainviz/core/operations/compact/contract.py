@@ -49,7 +49,7 @@ class Change:
     splices: tuple[Splice, ...]
     """The changes, by index of the stored messages."""
     boundary: Boundary | None = None
-    """Where the state was cut; None if messages were rewritten."""
+    """The place at which the state was cut, or None if messages were rewritten."""
     warnings: tuple[str, ...] = ()
     """The warnings of the operation that rewrote messages."""
 

@@ -23,7 +23,7 @@ EVERYTHING_REMOVED = "Everything is removed: the next call would start a new con
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What a strategy did to a request, and why."""
+    """The effect of a strategy on a request, and the reason."""
 
     request: CompactionRequest
     trial: Trial

@@ -198,7 +198,7 @@ class Fix:
     """The choice that is made if the fix is accepted."""
     accepted: bool
     default: bool
-    """Whether the fix is accepted unless the options say otherwise."""
+    """True if the fix is accepted by default."""
     bytes_before: int
     """Size of the parts that the fix changes."""
     bytes_after: int

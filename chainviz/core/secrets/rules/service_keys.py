@@ -101,7 +101,7 @@ _WORDS = {
     "crates-token": ("cio",), "buildkite-token": ("bkua_", "bkuo_"), "sonar-token": ("sqp_", "squ_", "sqa_"),
     "discord-webhook": ("https://discord", "https://canary.discord", "https://ptb.discord"),
 }  # fmt: skip
-"""What the keys begin with where the prefix is no plain text."""
+"""The beginnings of the keys whose prefix is not plain text."""
 
 _HINTS = {
     "telegram-bot-token": (":AA",), "discord-token": (".",), "azure-client-secret": ("Q~",),

@@ -1,4 +1,4 @@
-"""What a person chooses about a compaction: a strategy as a tree, with what it would do to the chain beside it."""
+"""The choices for a compaction: a strategy as a tree, with its effect on the chain beside it."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class Result:
 
     @property
     def cut_count(self) -> int:
-        """How many messages go at the start; 0 if all do."""
+        """The number of messages that are removed at the start; 0 if all are."""
         cut = self.ran.cut
         return cut.at if cut and cut.at < self.ran.before.messages else 0
 

@@ -37,7 +37,7 @@ LABELS = {each.type: each.label for each in COMPACTORS}
 
 
 class Step(BaseModel):
-    """What one compactor or trigger did."""
+    """The effect of one compactor or trigger."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -178,7 +178,7 @@ def _instead(
 
 
 class _View(NamedTuple):
-    """What all cards of a page share."""
+    """The data that all cards of a page share."""
 
     declined: frozenset[str]
     reader: Reader

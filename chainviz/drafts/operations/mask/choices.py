@@ -1,4 +1,4 @@
-"""What a person chooses about masking: which findings, and what to replace them with. Findings come from scans.py."""
+"""The choices for masking: which findings, and what replaces them. Findings come from scans.py."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class MaskChoices(Choices):
         return Selection(declined_in(self._post, self.spots), rules_off(self._post, self.spots), strategy, start)
 
 
-# The scans behind the mask page: at once, or as a job on a long chain, whose progress is a page of its own.
+# The scans for the mask page: at once or, on a long chain, as a job with its own progress page.
 
 
 Lists = Sequence[WordList]
@@ -140,7 +140,7 @@ class Scanning(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Finds everything that the known rules find."""
+    """Return the findings of all known rules."""
 
     choices: Choices
 
@@ -199,7 +199,7 @@ class OwnScan:
         try:
             return self._with(known, (typed, *saved)), wanted, ""
         except ChainError as refused:
-            # what was used before and found stays, so that no tick is forgotten
+            # earlier rules and findings stay, so that no tick is lost
             used = given.get("own_used", "")
             kept = _read(used) if used != wanted else ()
             return self._with(known, (*kept, *saved)), packed(kept), str(refused)
@@ -220,7 +220,7 @@ class OwnScan:
             self._show(job)
         if job.state != Job.State.DONE:
             text = job.message
-            # asking again scans again
+            # another request scans again
             job.delete()
             raise Refused(text)
         return spots_of(job, own)
@@ -248,7 +248,7 @@ class OwnScan:
 
 
 def _read(text: str) -> Lists:
-    """A hidden field of the page."""
+    """Read the lists from a hidden field of the page."""
     try:
         return unpacked(text)
     except ChainError:

@@ -1,4 +1,4 @@
-"""What a person chooses about converting observations, with what each format would save and lose beside it."""
+"""The choices for converting observations, with the savings and losses of each format beside them."""
 
 from __future__ import annotations
 

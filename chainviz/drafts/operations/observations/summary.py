@@ -1,4 +1,4 @@
-"""What planned conversions come to: totals, and which messages change. A job keeps it as JSON, without any content."""
+"""The result of planned conversions: totals, and the messages that change. A job stores it as JSON, without any content."""
 
 from __future__ import annotations
 

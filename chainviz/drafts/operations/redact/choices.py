@@ -1,4 +1,4 @@
-"""What a person chooses about a redaction: a policy and a selection, with the decision of every row beside them."""
+"""The choices for a redaction: a policy and a selection, with the decision of every row beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the redact page shows first: the tools of the chain, and what the default options decide."""
+"""The first view of the redact page: the tools of the chain, and the decisions of the default options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The form of the redact page: which options a filled-in form means. Of the chain it knows only tools and sizes."""
+"""The form of the redact page: converts between the fields of the form and options. It uses only the tools and sizes of
+the chain."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ BY_PAGE = ("tools", "exclude_tools")
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A box to tick: the tools that share results are one."""
+    """A checkbox. Tools that share results have one together."""
 
     index: int
     names: tuple[str, ...]
@@ -52,7 +53,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolList:
-    """A window of the boxes, the tools with most bytes first."""
+    """A window of the checkboxes; the tools with the most bytes come first."""
 
     boxes: tuple[Tool, ...]
     total: int
@@ -97,7 +98,8 @@ def tool_list(tools: Sequence[Tool], asked: FormChoices, like: str = "", start: 
 
 
 def tools_of(chain: StoredChain, history: History) -> tuple[Tool, ...]:
-    """Tools with results; their order, by name, is what the form's numbers mean. Bytes as the table counts them: contents."""
+    """Return the tools with results. The form refers to them by their number in alphabetical order. Sizes are those of
+    contents, as in the table."""
     shapes = chain.shapes()
     totals: dict[tuple[str, ...], tuple[int, int]] = {}
     for message, result in history.results:
@@ -110,7 +112,7 @@ def tools_of(chain: StoredChain, history: History) -> tuple[Tool, ...]:
 
 
 class RedactForm(RuleForm):
-    """Tools and decisions about single rows come from the page."""
+    """Read the form. Tools and decisions about single rows come from the page."""
 
     def __init__(self, data: QueryDict | None = None, *, fixed: dict[str, Any] | None = None) -> None:
         super().__init__(data, fixed=fixed)
@@ -202,9 +204,8 @@ def settings_json(options: RedactOptions) -> tuple[str, str]:
         return "", str(refused)
 
 
-# What an address of the redact page asks for: the parts that somebody selected in the chart of where the bytes go.
-# `policy`, `parts`, `roles` and `paths` are options; `only` names the one tool whose results are meant, `from` and
-# `to` the nodes between which they lie.
+# Addresses of the redact page with the parts that a person selected in the chart of bytes. `policy`, `parts`, `roles`
+# and `paths` are options. `only` names a tool whose results are meant, `from` and `to` the first and the last node.
 
 
 NOUNS = {"result": "result", "arguments": "call", "text": "text"}

@@ -1,7 +1,5 @@
-"""What a person chooses about a repair: each fix that could be made, one by one.
-
-A job checks the structure of a long chain; another reads all its messages for what only their contents show.
-"""
+"""The choices for a repair: every possible fix, one by one. A job checks the structure of a long chain; another reads
+all its messages to find problems that only their contents show."""
 
 from __future__ import annotations
 
@@ -190,5 +188,5 @@ def _decided(fix: Fix, options: RepairOptions) -> Fix:
     chosen = options.chosen()
     wanted = (chosen.get(key) for key in (fix.id, fix.rule, fix.name))
     choice = next((each for each in wanted if each in fix.choices), fix.choice)
-    # the job knows which fixes stand before the place from which they are asked for
+    # the job knows which fixes come before the place of the request
     return replace(fix, accepted=options.accepts(fix) and (fix.accepted or not options.since), choice=choice)

@@ -1,4 +1,4 @@
-"""What the provider of the next call would refuse, in its own words, and at the places that its errors name."""
+"""The problems that the provider of the next call would report, in its own words and with its names of places."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ Repeated = Callable[[int, CallRef], bool]
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """What is before, after and around some rows."""
+    """The messages before and after some rows, and their context."""
 
     before: RowMessages[Any] | None = None
     """The row before, or None if the rows begin the chain."""
@@ -117,8 +117,8 @@ class _Check:
             yield from self._provider_problems(excerpt)
 
     def _alone(self, i: int, is_suspect: bool) -> Iterator[Problem]:
-        """Check a row that does not begin the chain. `is_suspect`: the tree found a problem of it in its context; it has
-        none otherwise."""
+        """Check a row that does not begin the chain. `is_suspect` means that the tree found a problem of it in its
+        context; otherwise it has none."""
         row = self.rows[i]
         index = self.starts[i + self.context]
         section = Section(row.messages) if row.is_header else Section((), (row.pair,))
@@ -149,7 +149,7 @@ def _readers(format: str) -> tuple[Provider, ...]:
 
 
 def _opening(section: Section[Any]) -> Iterator[Problem]:
-    """Check the opening as if another section followed: whether one does is known only when the chain is read."""
+    """Check the opening as if another section followed, since that is known only when the chain is read."""
     first = next((p for p, pair in enumerate(section.body) if pair.ai is not None), -1) + 1
     for problem in section_problems(Section(section.header, section.body[:first]), 1, 0, True):
         if problem.rule == OPENING_RULE:

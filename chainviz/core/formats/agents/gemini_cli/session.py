@@ -99,8 +99,8 @@ class GeminiCLI(LeafFormat):
         ]  # fmt: skip
 
     def locate_all(self, source: Sequence[tuple[str, Any]], run: Run) -> list[list[Located]]:
-        """Locate the parts of a message in its units. A unit behind the first has parts if it is a person's text behind
-        those that the program put first. Others are earlier states of the message, or repeat its results."""
+        """Locate the parts of a message in its units. A later unit has parts if it is a person's text after those that
+        the program put first. Others are earlier states of the message, or repeat its results."""
         (first, value), *others = source
         own = {string_of(messages_of(value)[place], "id") for _, place in _places(value, run[1])}
         return [
