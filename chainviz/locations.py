@@ -29,7 +29,7 @@ def data_folder() -> Path:
 
 
 def database(url: str, folder: Path) -> dict[str, object]:
-    """SQLite in the data folder, or what CHAINVIZ_DATABASE_URL names."""
+    """Return the settings of the database: SQLite in the data folder, or the one in CHAINVIZ_DATABASE_URL."""
     parts = urlsplit(url)
     if parts.scheme in {"postgres", "postgresql"}:
         return {
@@ -58,7 +58,8 @@ def database(url: str, folder: Path) -> dict[str, object]:
 
 
 def secret_key(folder: Path) -> str:
-    """Made once for each data folder; where nothing can be written, for this process only."""
+    """Return the secret key, which is created once for each data folder. If nothing can be written, it is for this
+    process only."""
     path = folder / "secret-key"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from chainviz.store.checksums import Checked, CheckedQuerySet
 
 
 class Shelf(Checked):
-    """All recipes and word lists of a team: fsck misses one that is gone, and writers wait for each other here."""
+    """All recipes and word lists of a team. With it, fsck notices missing ones, and writers wait for each other."""
 
     team = models.OneToOneField(Team, on_delete=models.PROTECT, primary_key=True, related_name="shelf")
 
@@ -30,7 +30,7 @@ class Shelf(Checked):
 
 
 class OfTeam(Checked):
-    """Changed by editors in turn: a form names the edition that it was made for."""
+    """A row that editors change in turn: a form names the edition that it was created for."""
 
     changed_at = models.DateTimeField()
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -65,14 +65,14 @@ class WordList(OfTeam):
         constraints = [models.UniqueConstraint(fields=["team", "name"], name="word_list_named_once")]
 
     def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
-        """Its columns without purged values: lines that hold one go, as a blank is no word."""
+        """Return its columns without purged values. Lines with a purged value are removed, since a blank is not a word."""
         kept = {name: _without_lines(getattr(self, name), blank) for name in ("words", "patterns")}
         removed = sum(_count_lines(getattr(self, name)) - _count_lines(text) for name, text in kept.items())
         return {"name": blank(self.name), **kept, "purged_lines": (self.purged_lines or 0) + removed or None}
 
     @property
     def is_emptied(self) -> bool:
-        """True if a purge removed all it held: nobody can save an empty list."""
+        """True if a purge removed its whole content, since nobody can save an empty list."""
         return self.pk is not None and not (self.words.strip() or self.patterns.strip())
 
     @property
@@ -100,15 +100,15 @@ class Recipe(OfTeam):
         constraints = [models.UniqueConstraint(fields=["team", "name"], name="recipe_named_once")]
 
     def purged(self, blank: Callable[[Any], Any]) -> dict[str, Any]:
-        """Its columns without purged values. An option that its operation cannot take blanked is the default again."""
+        """Return its columns without purged values. An option that its operation cannot accept as blank gets its default."""
         steps = [[name, _purged(name, options, blank)] for name, options in self.steps]
         changed = {number for number, (old, new) in enumerate(zip(self.steps, steps, strict=True), 1) if list(old) != new}
         return {"name": blank(self.name), "steps": steps, "purged_steps": sorted(changed.union(self.purged_steps or ())) or None}
 
     @property
     def marked_steps(self) -> frozenset[int]:
-        """From 1, those that a purge changed. An option that is kept as "" was something else when it was saved: purges of an
-        earlier version of the program did not note their steps."""
+        """The numbers, from 1, of the steps that a purge changed. An option that is "" was something else when it was
+        saved: earlier versions of the program did not record the steps of purges."""
         emptied = (number for number, (_, options) in enumerate(self.steps, 1) if "" in options.values())
         return frozenset((*emptied, *(self.purged_steps or ())))
 
@@ -118,7 +118,7 @@ class Recipe(OfTeam):
 
 
 def _without_lines(text: str, blank: Callable[[Any], Any]) -> str:
-    """Lines that hold a purged value go, as a blank is no word."""
+    """Remove lines with a purged value, since a blank is not a word."""
     return "\n".join(line for line in text.split("\n") if blank(line) == line)
 
 

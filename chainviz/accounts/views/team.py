@@ -1,4 +1,4 @@
-"""The team: its members and their roles, and invitations. Every member may look, owners may change."""
+"""The team: its members and their roles, and invitations. Every member may view it, owners may change it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def team(request: HttpRequest) -> HttpResponse:
 @require_POST
 @recorded_together
 def invite(request: HttpRequest) -> HttpResponse:
-    """Answers with the page that shows the link: only its digest is stored, so this is the one time."""
+    """Create an invitation and show its link, once, since only a digest is stored."""
     form = InviteForm(request.POST)
     if not form.is_valid():
         return _page(request, form, 422)
@@ -67,7 +67,7 @@ def revoke(request: HttpRequest, invitation_id: int) -> HttpResponse:
 @require_POST
 @recorded_together
 def change_member(request: HttpRequest, member_id: int) -> HttpResponse:
-    """`act=remove`, else `role` names the new role."""
+    """Remove the member with `act=remove`; otherwise set the role to `role`."""
     member = get_object_or_404(members.members_of(member_of(request).team), pk=member_id)
     role = request.POST.get("role", "")
     note(request, member=member.user.display_name, role="removed" if request.POST.get("act") == "remove" else role)
@@ -106,7 +106,7 @@ def _page(request: HttpRequest, form: InviteForm, status: int = 200, **more: obj
     return render(request, "accounts/team.html", context, status=status)
 
 
-# A person's API tokens in the team they look at: made, listed, revoked. Local mode has the page too.
+# A person's API tokens in the current team: create, list and revoke them. The page exists in local mode too.
 
 
 @requires("read")
@@ -117,7 +117,7 @@ def own_tokens(request: HttpRequest) -> HttpResponse:
 
 @recorded_together
 def _create(request: HttpRequest) -> HttpResponse:
-    """Answers with the page that shows the token: only its digest is stored, so this is the one time."""
+    """Create a token and show it, once, since only a digest is stored."""
     form = TokenForm(request.POST)
     if not form.is_valid():
         return _token_page(request, form, 422)

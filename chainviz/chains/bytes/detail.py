@@ -1,5 +1,5 @@
-"""A level of the chart of bytes that can be read: its tools and texts, their nodes and the parts of these, each sorted by
-bytes. What is too narrow to be seen is one block that says how many it stands for."""
+"""A level of the chart of bytes that can be read: its tools and texts, their nodes and parts, each sorted by size.
+Entries that are too narrow are combined into one block with their number."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Detail:
 
 
 def _role(kind: str) -> str:
-    """Return the role whose colour a kind of part has; texts have that of their message."""
+    """Return the role that gives a kind of part its colour; texts have the colour of their message."""
     return {CALL: "ai", RESULT: "tool"}.get(kind, kind)
 
 

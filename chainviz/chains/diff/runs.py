@@ -51,12 +51,12 @@ from chainviz.store.transfer.document_context import context_of
 from chainviz.web.http import see_other
 from chainviz.web.prices import models
 
-# Compares two chains that share nothing in the store, such as two runs of one task. All of both is read: for long
-# chains by a job, once.
+# Compare two chains that share nothing in the store, such as two runs of one task. Both are read completely, long
+# chains once by a job.
 
 
 def compare_runs(one: StoredChain, other: StoredChain) -> ChainDiff:
-    """Raise JobNeeded on a page of long chains that nobody has compared yet."""
+    """Raise JobNeeded for long chains that nobody has compared yet."""
     a, b = one.snapshot, other.snapshot
     return ChainDiff(*_cached_groups(a.pk, b.pk, bytes(a.digest), bytes(b.digest)), _old=one, _new=other)
 
@@ -80,14 +80,14 @@ def _groups(one: Snapshot, other: Snapshot) -> Groups:
 
 
 def compare_runs_by_job(context: JobContext, *, before: int, after: int, digests: str, **key: Any) -> list[Any] | None:
-    """`key`: whose job this is and how its result is packed. None if a purge took one of them meanwhile."""
+    """`key` identifies the job and the form of its result. Returns None if a purge removed one of the versions meanwhile."""
     one, other = (Snapshot.objects.filter(pk=pk).first() for pk in (before, after))
     if one is None or other is None or (bytes(one.digest) + bytes(other.digest)).hex() != digests:
         return None
     return pack_groups(_groups(one, other))
 
 
-# The two chains of a comparison: how an address names them, and what is recorded of each.
+# The two chains of a comparison: their names in an address, and their recorded facts.
 
 
 def subject_named(request: HttpRequest, reference: str) -> Subject:
@@ -132,7 +132,7 @@ BESIDE = 350
 
 @dataclass(frozen=True, slots=True)
 class RunLinks(NoLinks):
-    """The addresses of the page of two runs, on which nothing can be changed."""
+    """The addresses of the page of two runs, which has no form for changes."""
 
     one: Subject
     other: Subject
@@ -221,7 +221,8 @@ def _diff(request: HttpRequest, compared: Compared, links: RunLinks) -> DiffView
 @requires("compare")
 @require_http_methods(["GET", "HEAD", "POST"])
 def compare_chosen(request: HttpRequest) -> HttpResponse:
-    """The chains that were ticked in the library, in the order of its rows: two side by side, more of them as a table."""
+    """Compare the chains that were ticked in the library, in the order of its rows: two side by side, more of them as a
+    table."""
     chosen = list(map(str, ticked(request))) if request.method == "POST" else request.GET.getlist("run")
     if len(chosen) < 2:
         messages.info(request, "Tick at least two chains to compare them.")
@@ -245,7 +246,7 @@ COLUMNS: dict[str, Callable[[RunFacts], bool]] = {
     "Cost": lambda facts: facts.cost is not None,
     "Duration": lambda facts: bool(facts.seconds),
 }
-"""Facts of each run in the table of several, and whether a run records it. What no run records has no column."""
+"""The facts of each run in the table of several. A fact that no run records has no column."""
 NOT_RECORDED = "–"
 
 
@@ -255,7 +256,7 @@ class RunRow:
 
     side: Side
     facts: tuple[str, ...]
-    """In the order of the columns."""
+    """The facts in the order of the columns."""
     compare_url: str
     """The address of the comparison with the first chain; empty for the first itself."""
     first: str
@@ -281,7 +282,7 @@ def run_table(request: HttpRequest, references: Sequence[str]) -> tuple[list[str
 
 
 def _first_difference(one: Subject, other: Subject) -> tuple[str, bool]:
-    """Return where the other chain first differs, and whether the two are equal."""
+    """Return the first difference of the other chain, and whether the two are equal."""
     try:
         found = compare_runs(one.stored, other.stored).first
     except JobNeeded:
@@ -299,7 +300,7 @@ def _side(letter: str, subject: Subject, note: str) -> Side:
 
 
 def notes_of(subjects: Sequence[Subject]) -> list[str]:
-    """Return the file or the time of each chain whose title another one has too, and "" for the others."""
+    """Return the file or the time of each chain that shares its title with another one, and "" for the others."""
     titles = [each.chain.title for each in subjects]
     files = [each.chain.file_name for each in subjects]
     return [

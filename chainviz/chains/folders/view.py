@@ -25,7 +25,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.web.http import see_other, small_number
 
 MOST_NAMED = 200
-"""Rows that one page asks about."""
+"""The most rows that a page asks for."""
 
 
 @requires("files")
@@ -68,7 +68,7 @@ def open_one(request: HttpRequest) -> HttpResponse:
 @requires("files")
 @require_POST
 def refresh(request: HttpRequest) -> HttpResponse:
-    """The rows that look different now, of those that a page shows. Chains whose files have grown are read first."""
+    """Return the rows of a page that look different now. Chains whose files have grown are updated first."""
     member = member_of(request)
     try:
         watched = _find_folder(request)

@@ -1,4 +1,4 @@
-"""The parse panel of an AI message, and of a text that somebody pastes: a reply, or a ReAct log."""
+"""The parse panel of an AI message, and of a pasted text: an answer of a model, or a ReAct log."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class MessagePlace:
     number: str
     parts: tuple[TextPart, ...]
     previous: tuple[str, str] | None
-    """Path and number."""
+    """The path and the number of the message."""
     next: tuple[str, str] | None
 
 
 @requires("read")
 @require_safe
 def parse_message(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """`where`: a pair means its AI message, a message its first text."""
+    """Find the parsed message. In `where`, a pair stands for its AI message, and a message for its first text."""
     path = _message_path(subject.stored, parse_path(where))
     start = subject.stored.span(Path(path.section, path.pair, path.message)).start
     row = subject.stored.rows(start, start + 1)[0]
@@ -99,7 +99,7 @@ def _first_line(request: HttpRequest) -> int:
 
 
 def _message_path(chain: StoredChain, path: Path) -> Path:
-    """Http404 for a section: it is no message."""
+    """Raises Http404 for a section, which is not a message."""
     if path.pair is None:
         raise Http404("A section is not a message.")
     message = path.message if path.message is not None else 0

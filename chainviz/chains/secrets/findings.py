@@ -68,7 +68,7 @@ class Spot:
 
 
 def scan(chain: StoredChain, report: Progress = ignore_progress, rules: Sequence[Rule] = RULES) -> Iterator[Spot]:
-    """Everything of the chain that leaves with it, in the order of `scan_chain`."""
+    """Yield everything of the chain that an export contains, in the order of `scan_chain`."""
     return (_spot(each) for each in scan_chain(chain, rules, report))
 
 
@@ -88,7 +88,7 @@ def scan_own(chain: StoredChain, own: Sequence[Rule], report: Progress = ignore_
 
 
 def _refuse_too_many(chain: StoredChain, own: Sequence[Rule], report: Progress) -> None:
-    """Counts without keeping: a pattern that matches every character would fill the memory."""
+    """Count without keeping: a pattern that matches every character would fill the memory."""
     left = MOST
     for start in range(0, len(chain), STRETCH):
         for message in chain.slice(start, min(start + STRETCH, len(chain))):
@@ -124,7 +124,7 @@ def _order(spot: Spot) -> tuple[int, ...]:
 
 
 def unpacked(rows: Iterable[Sequence[Any]], own: Sequence[Rule] = ()) -> list[Spot]:
-    """Spots of a job, without those of rules that are gone since."""
+    """Return the spots of a job, without those of rules that were removed since."""
     rules = {rule.name: rule for rule in own}
     spots = (replace(Spot(*row), own=rules.get(row[1])) for row in rows)
     return [spot for spot in spots if spot.own is not None or get_rule(spot.rule) is not None]
@@ -139,7 +139,7 @@ def is_long(chain: StoredChain) -> bool:
 
 
 CONTEXT = 70
-"""Characters that an excerpt shows on either side."""
+"""The number of characters that an excerpt shows on either side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class _Outside:
 
     @cached_property
     def _before(self) -> int:
-        """Pieces before the first carried unit."""
+        """Return the pieces before the first carried unit."""
         slot, envelope = self._envelope.slot, self._envelope
         return 3 if slot and envelope.region.start <= slot.start <= slot.end <= envelope.content.start else 1
 

@@ -1,4 +1,4 @@
-"""The pages of share links: an owner makes, lists and revokes them; anybody with a link reads the version."""
+"""The pages of share links: an owner creates, lists and revokes them; anybody with a link can read the version."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def shares(request: HttpRequest) -> HttpResponse:
 @requires("share", team_mode=True)
 @require_http_methods(["GET", "HEAD", "POST"])
 def share(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """The links of a chain, and a form that makes one of version `?v=`, which is scanned for secrets first."""
+    """Show the links of a chain, and a form that creates one for version `?v=`, which is scanned for secrets first."""
     if request.method == "POST":
         return _make(request, chain_id)
     subject = version_subject(request, chain_id, small_number(request.GET.get("v", "")))
@@ -82,7 +82,7 @@ def share(request: HttpRequest, chain_id: int) -> HttpResponse:
 
 @recorded_together
 def _make(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """Answers with the page that shows the link: only its digest is stored, so this is the one time."""
+    """Create a link and show it, once, since only a digest is stored."""
     chain = chain_for(request, chain_id)
     form = ShareForm(chain, request.POST)
     is_valid = form.is_valid()
@@ -145,7 +145,8 @@ def _page(request: HttpRequest, subject: Subject, form: ShareForm, status: int =
 @requires("public", team_mode=True)
 @require_safe
 def shared(request: HttpRequest, token: str) -> HttpResponseBase:
-    """The version as one document, without an address of ours and without a form. Links that ended look like unknown ones."""
+    """Show the version as one document, without addresses of this server and without a form. Links that ended look like
+    unknown ones."""
     link = find_link(token)
     if link is None or locked_reason(link.chain, link.version):
         return render(request, "chains/shares/ended.html", status=404)
@@ -169,7 +170,7 @@ ACT = "chains:shared"
 
 
 def make_link(chain: Chain, version: int, member: Membership, days: int) -> tuple[ShareLink, str]:
-    """Return the link and its token, which nobody can find out later."""
+    """Return the link and its token, which cannot be found out later."""
     token = secrets.token_urlsafe(32)
     now = timezone.now()
     link = ShareLink.objects.create(

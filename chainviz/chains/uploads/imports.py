@@ -37,7 +37,8 @@ from chainviz.store.transfer.imports import MessageList, import_chain
 
 RAW_TEXT = "raw"
 RECORDED = "added"
-"""Act of the rows of the audit log, one a chain: a request only tells that a file came, which a job may take in later."""
+"""The act in the audit log, with a row for each chain. A request only shows that a file arrived, which a job may import
+later."""
 
 
 def pointer_text(pointer: Pointer) -> str:
@@ -52,7 +53,7 @@ def key_of(offer: Offer) -> str:
 
 
 def size_of(offer: Offer) -> int:
-    """Bytes of the chain's own document."""
+    """The size of the chain's own document in bytes."""
     return offer.found.region.end - offer.found.region.start
 
 
@@ -73,7 +74,7 @@ def import_offer(
     file_name: str,
     progress: Progress = ignore_progress,
 ) -> Chain:
-    """Return the new chain, or the one from this list that exists already: two tabs may upload the same file at once."""
+    """Return the new chain, or the existing one from this list, since two tabs may upload the same file at once."""
     known = known_chain(member, source, offer)
     if known is not None:
         return known
@@ -212,7 +213,7 @@ def _content(source: Source, offer: Offer, *, is_judged: bool = True) -> _Conten
         for message in reader:
             begins = begins or (heads.first_words(message) if message.role == "human" else "")
             if is_judged:
-                # sources are not needed, and would be the most of it
+                # sources are not needed, and take the most memory
                 messages.append(replace(message, source=()))
             yield message.role, message.parts
 
@@ -224,7 +225,7 @@ def _content(source: Source, offer: Offer, *, is_judged: bool = True) -> _Conten
     return _Content(begins, len(problems) if is_judged else None, not reader.envelope.unread, keys)
 
 
-# In which format a person wants a file read, and what they decided about reading it.
+# The format in which a person wants a file to be read, with the choices for reading it.
 
 
 _PREFIX = "read-"
@@ -236,7 +237,7 @@ class ChoiceView:
     """The name of the form's field."""
     label: str
     values: Sequence[tuple[str, str, bool]]
-    """Name, label, and whether it is chosen."""
+    """The name and label of each value, and whether it is chosen."""
 
 
 def format_in(form: QueryDict) -> str:

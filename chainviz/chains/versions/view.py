@@ -124,7 +124,7 @@ def _page(request: HttpRequest, chain: Chain, **more: object) -> HttpResponse:
 
 
 def _names(request: HttpRequest) -> dict[str, str]:
-    """Names by the word the store keeps for a person."""
+    """Return the names of people by the word that the store keeps for each."""
     return {
         store_name(user): "You" if user == request.user else user.display_name
         for user in User.objects.filter(memberships__team=member_of(request).team_id)

@@ -65,7 +65,7 @@ def chains_of(member: Membership, sessions: Iterable[Session]) -> tuple[list[Cha
 @requires("files")
 @require_safe
 def session(request: HttpRequest, session_id: int) -> HttpResponse:
-    """The address of a session: its chain, else a page with a button that opens it."""
+    """Redirect to the chain of a session, or show a page with a button that opens it."""
     found = session_for(request, session_id)
     copy = found.copies.select_related("chain").filter(chain__trashed_at=None).order_by("pk").first()
     if copy is not None:
@@ -129,7 +129,7 @@ def _open_all(request: HttpRequest, sessions: SessionQuerySet) -> list[int]:
 @requires("save")
 @require_POST
 def keep_chosen(request: HttpRequest) -> HttpResponse:
-    """Sessions become chains that stay."""
+    """Keep the chosen chains and sessions in the library."""
     count = keep(chosen_chains(request))
     messages.success(request, f"{count_text(count, 'copy is', 'copies are')} kept in the library.")
     return see_other(library_address(request.POST.get("filter", "")))

@@ -45,10 +45,10 @@ class Halves(Protocol):
         not a call."""
 
     def without_result(self, element: str) -> str:
-        """The element as long as its call has no result; any other as it is."""
+        """Return the element while its call has no result; any other element is unchanged."""
 
     def without_call(self, element: str) -> str:
-        """The element where only its result is left."""
+        """Return the element after its call was removed and only its result is left."""
 
     def with_results(self, element: str, results: Sequence[str]) -> str:
         """Return the element with only the result halves of these elements."""
@@ -77,8 +77,8 @@ def joined_halves(fragments: Sequence[Fragment], at: Pointer, halves: Halves) ->
 
 
 def _results_of(homes: Sequence[Home], result: str, id: str | None) -> list[str] | None:
-    """Return the results of the call that a result belongs to, of those with its id: of its own element, else of the
-    first one that has none yet. A unit that is one call takes all."""
+    """Return the results of the call that a result belongs to: the call of its own element, else the first call with
+    its id that has none yet. A unit that is one call takes all results."""
     open_ones = [home for home in homes if not home[1]]
     own = [home for home in open_ones if home[0] == result]
     found = own or open_ones or (homes if id == "" else ())
@@ -103,7 +103,7 @@ class ElementWriter:
 
 
 def patched_parts(raw: str, old: Sequence[Part], new: Sequence[Part], writer: ElementWriter, speller: Speller) -> str:
-    """Return the parts' list with kept elements as they are; `raw` is a list whose elements are the old parts."""
+    """Return the list of the parts with unchanged elements kept. `raw` is a list whose elements are the old parts."""
     array = json_edit.load_array(raw)
     row: list[int | str] = []
     for part, claim in zip(new, matched(old, new), strict=True):
@@ -130,12 +130,12 @@ class DisplayIds:
         self._counts: Counter[str] = Counter()
 
     def following(self, name: str) -> str:
-        """Return the id of the next one of this name."""
+        """Return the id of the next call of this name."""
         count = self._counts[name] + 1
         return name if count == 1 else f"{name}#{count}"
 
     def take(self, name: str) -> str:
-        """Return the id of the next one of this name, and count it."""
+        """Return the id of the next call of this name, and count it."""
         id = self.following(name)
         self._counts[name] += 1
         return id

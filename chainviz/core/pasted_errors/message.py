@@ -24,7 +24,7 @@ _WORD = re.compile(r"[A-Za-z_]+")
 _STEPS = re.compile(
     r"\b\w+(?:\.?\[(?:\d+|\{\w+\})\]|\.(?:\d+|\{\w+\})(?![\w-]))\.?|\b(?:messages|contents|content|parts|input|body)\.(?=[A-Za-z_{])"
 )
-"""Steps of a path with an index, and names of lists in front of a further step."""
+"""Steps of a path with an index, and names of lists before a further step."""
 _PREFIX = re.compile(r"\A[\w.\[\]{}'’`]+:\s+")
 _PIECES = re.compile(r"[^\s,'\"`“”‘’()\[\]{}<>]+")
 _SENTENCE_END = re.compile(r"\.\s|\n")
@@ -105,7 +105,7 @@ class Sentence:
         return sum(len(word) for _, words in self._steps for word in words) >= FEWEST_LETTERS
 
     def match(self, text: Words) -> Match | None:
-        """Return what of the text is the sentence, or None if it is not there."""
+        """Return the range of the sentence in the text, or None if it is not there."""
         starts = text.places.get(self._steps[0][1][0], ()) if self._steps else ()
         return next((found for start in starts if (found := self._match_at(text, start))), None)
 
@@ -143,7 +143,8 @@ def _without_steps(text: str) -> str:
 
 
 def _place_of(words: Sequence[str], text: Words, start: int) -> int:
-    """Return where the words are from `start` on, all of them or as many as the text has; its end if they are missing."""
+    """Return the position of the words from `start` on: of all words, or of as many as the text has. Return its end if
+    they are missing."""
     for place in text.places.get(words[0], ()):
         if place >= start and (size := _common(words, text.words, place)) in (len(words), len(text.words) - place):
             return place if size else len(text.words)
@@ -247,7 +248,8 @@ SHORTEST_HASH = 8
 
 
 def read_error(pasted: str) -> ErrorMessage:
-    """`pasted`: the message alone, the JSON of the response, what an SDK prints, or a line of a log that holds it."""
+    """Read a pasted text: the message alone, the JSON of the response, the output of an SDK, or a line of a log that
+    contains it."""
     plain = plain_text(pasted[:MOST])
     text = message_in(pasted[:MOST])
     found = _matches(text) or _matches(plain)
@@ -290,8 +292,8 @@ def _places_in(text: str) -> Iterator[tuple[int, int | None]]:
 
 
 def _like_ids(text: str) -> Iterator[str]:
-    """Words with letters and digits that may be ids, each once: those with a sign that names of models and versions do not have, or with
-    a part as long as a hash."""
+    """Return words with letters and digits that may be ids, each once: those with a character that names of models and
+    versions do not have, or with a part as long as a hash."""
     for word in dict.fromkeys(found[0].rstrip(".:/|-") for found in _ID.finditer(text)):
         has_sign = any(sign in word for sign in "_:|")
         is_mixed = _has_both(word) and (has_sign or any(len(part) >= SHORTEST_HASH and _has_both(part) for part in re.split("[-.]", word)))

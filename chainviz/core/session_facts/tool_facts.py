@@ -82,7 +82,7 @@ def _first_text(message: Message) -> str:
 
 
 def error_line(text: str) -> str:
-    """Return the first line of an error without what differs from run to run."""
+    """Return the first line of an error without text that differs from run to run."""
     line = next((line for line in text[:4000].splitlines() if line.strip()), "")
     return _one_line(_NUMBER.sub("#", line))
 

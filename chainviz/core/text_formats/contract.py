@@ -21,7 +21,7 @@ OBSERVATION = "observation"
 
 
 class NoSections(ChainError):
-    """The text has no section with content."""
+    """Raised if the text has no section with content."""
 
 
 class AmbiguousTags(ChainError):
@@ -29,7 +29,7 @@ class AmbiguousTags(ChainError):
 
 
 class ReferencePanic(RuntimeError):
-    """The reference implementation crashes here; raised with `reference=True` only."""
+    """Raised with `reference=True` if the reference implementation would crash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class TextFormat(ABC):
 
     @abstractmethod
     def scan(self, text: str) -> ParsedText:
-        """Everything that `parse` finds, with its place, and what it ignores. Never fails."""
+        """Return everything that `parse` finds, with its place, and what it ignores. Never fails."""
 
     def describe_structure(self) -> str:
         """Return the instruction for a model; "" if no section is registered."""
@@ -187,6 +187,6 @@ class LineIndex:
         self._starts = [found.start() for found in _LINE_START.finditer(text)]
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column, both from 1."""
+        """Return line and column, both from 1."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1

@@ -25,7 +25,7 @@ from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import Cursor, Piece, cut, join
 from chainviz.store.query.windows import ALL_CLOSED, window
 
-# What happened to a chain, from the audit log of its team: for every member, without what only owners may read.
+# The activities on a chain, from the audit log of its team: for every member, without facts that only owners may read.
 
 
 ACTS = (
@@ -83,7 +83,7 @@ class Activity:
 
 
 def activity_of(chain: Chain, count: int, before: int | None = None) -> list[Activity]:
-    """Newest first."""
+    """Return the activities, newest first."""
     rows = AuditRow.objects.filter(team=chain.team_id, chain_key=chain.pk, outcome=DONE).filter(_listed_acts())
     rows = rows if before is None else rows.filter(number__lt=before)
     return [_activity(row) for row in rows.order_by("-number")[:count]]
@@ -211,13 +211,14 @@ class VerdictRow:
 
 @dataclass(frozen=True)
 class ReviewPage:
-    """Everything the template needs."""
+    """The content of the template."""
 
     subject: Subject
     standing: Standing
     reviewers: list[ReviewerRow]
     to_ask: list[Membership]
-    """Members who may give verdicts and were not asked about the newest version; who saved it, and cannot approve it, is the last."""
+    """Members who may give verdicts and were not asked about the newest version. The person who saved it, and cannot
+    approve it, is the last."""
     verdicts: list[VerdictRow]
     threads: list[tuple[int, str, str]]
     """The open threads: number, who began it, its title."""

@@ -130,14 +130,14 @@ class Fsck:
 
 
 def _export(version: Version) -> Iterator[Finding]:
-    """Make the export and drop it; what it is made of is covered by checksums."""
+    """Make the export without keeping it; the rows that it is made of have checksums."""
     for _ in export(version.snapshot):
         pass
     yield from ()
 
 
 def every(model: type[M], **conditions: Any) -> Iterator[M]:
-    """Yield rows one by one: one that cannot be read is a finding of `changed_rows` and is skipped here."""
+    """Yield rows one by one. A row that cannot be read is a finding of `changed_rows` and is skipped here."""
     for key in list(model._base_manager.filter(**conditions).order_by("pk").values_list("pk", flat=True)):
         try:
             row = model._base_manager.get(pk=key)

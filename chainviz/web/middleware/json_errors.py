@@ -1,4 +1,4 @@
-"""Every refusal and fault of the API is JSON, {"error": one sentence, "code": its kind, "where": the place, if there is one}."""
+"""Every error of the API is JSON: {"error": one sentence, "code": its kind, "where": the place, if there is one}."""
 
 from __future__ import annotations
 

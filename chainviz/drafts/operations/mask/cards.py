@@ -93,7 +93,7 @@ class Review:
 
 
 def declined_in(form: QueryDict, spots: Sequence[Spot]) -> frozenset[str]:
-    """Ids of findings that stay: those of rules and values without a tick, and single ones."""
+    """Return the ids of findings that are not masked: those of rules and values without a tick, and single ones."""
     declined = {word for word in form.get("declined", "").split(" ") if word}
     if "shown" in form:
         shown_values, _, shown_spots = form.get("shown", "").partition(";")
@@ -114,7 +114,7 @@ def declined_in(form: QueryDict, spots: Sequence[Spot]) -> frozenset[str]:
 
 
 def _settle_outside(declined: set[str], spots: Sequence[Spot]) -> None:
-    """Decide values outside of parts as a whole: one is masked there only if it is declined nowhere."""
+    """Decide values outside parts as a whole: a value is masked there only if none of its findings is declined."""
     inside = {spot.mark for spot in spots if not spot.is_outside}
     declined -= {spot.id for spot in spots if spot.is_outside and spot.mark in inside}
     kept = {spot.mark for spot in spots if spot.id in declined}
@@ -122,7 +122,7 @@ def _settle_outside(declined: set[str], spots: Sequence[Spot]) -> None:
 
 
 def _values_gone(spots: Sequence[Spot], declined: set[str]) -> set[str]:
-    """Values of which nothing is left to mask."""
+    """Return the values that have nothing left to mask."""
     left = {spot.mark for spot in spots if spot.id not in declined}
     return {spot.mark for spot in spots} - left
 

@@ -180,7 +180,7 @@ class RedactChoices(Choices):
 
     @property
     def _view(self) -> str:
-        """One of LABELS. Who decides by hand sees every row."""
+        """One of LABELS. A person who decides by hand sees every row."""
         if "list" in self._post or (self.chosen and self.chosen.policy == "by_hand"):
             return "row"
         asked = self._post.get("view", "")

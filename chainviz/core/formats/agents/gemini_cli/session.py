@@ -77,7 +77,7 @@ class GeminiCLI(LeafFormat):
         return "$rewindTo" in value or (not sets_messages and bool(value.keys() & {"projectHash", "$set"}))
 
     def carried_in(self, value: object) -> frozenset[str]:
-        """Messages of a list that is set may have been rewritten since."""
+        """Return the carried fields. They include the content of a list that is set, which may have been rewritten since."""
         is_list = isinstance(value, dict) and "$set" in value
         return self.carried_fields | {"content", "thoughts", "toolCalls"} if is_list else self.carried_fields
 
