@@ -1,4 +1,4 @@
-"""The contract of a store: where an agent keeps its sessions, and how they are listed, read and, if safe, written back."""
+"""The contract of a store: where an agent keeps its sessions, and how they are listed and read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from chainviz.core.databases import Change
 from chainviz.core.databases.contract import Database
 from chainviz.core.sources.machine import Machine
 
@@ -62,8 +61,6 @@ class Store(Protocol):
     """The agent's name in options and addresses, such as `claude-code`."""
     label: str
     """The agent's name on pages."""
-    writes: bool
-    """True if a session can be written back: see `write`."""
     kind: Database | None = None
     """The kind of database, or None if sessions are files."""
     letters: str = ""
@@ -94,10 +91,4 @@ class Store(Protocol):
         """Return the session with this path and id as the agent's own export writes it, or its file.
 
         Raises DocumentError if it is not there or cannot be read.
-        """
-
-    def write(self, path: Path, changes: Sequence[Change]) -> Path:
-        """Write changed sessions of one path and return the backup.
-
-        Raises Refused if one changed meanwhile, its agent is running, or the store cannot be written.
         """

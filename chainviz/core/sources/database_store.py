@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from chainviz.core.databases import Change, look_into, write_sessions
+from chainviz.core.databases import look_into
 from chainviz.core.databases.contract import Database
 from chainviz.core.errors import DocumentError
 from chainviz.core.sources.contract import Session, SessionState, Store
@@ -18,7 +18,7 @@ class DatabaseStore(Store):
     def __init__(self, database: Database, *kept_at: Place) -> None:
         self.database = self.kind = database
         self.agent, self.label = database.agent, database.label
-        self.writes, self.letters, self.formats = database.writes, database.letters, database.formats
+        self.letters, self.formats = database.letters, database.formats
         self._kept_at = kept_at
 
     def places(self, machine: Machine) -> list[Path]:
@@ -43,8 +43,6 @@ class DatabaseStore(Store):
             raise DocumentError(f"{path} holds no session “{id[:80]}”.")
         return found
 
-    def write(self, path: Path, changes: Sequence[Change]) -> Path:
-        return write_sessions(path, self.database, changes)
 
 
 class CrushStore(DatabaseStore):

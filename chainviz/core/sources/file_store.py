@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from chainviz.core.backup_names import is_backup
-from chainviz.core.databases import Change
 from chainviz.core.documents import event_logs
 from chainviz.core.documents.packed_files import beginning, plain_name
-from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.errors import DocumentError
 from chainviz.core.sources.contract import Session, SessionState, Store
 from chainviz.core.sources.head import HEAD, read_head
 from chainviz.core.sources.machine import Machine
@@ -39,7 +38,6 @@ class FileStore(Store):
     """Returns True for a matching file that is not a session."""
     started_by: Callable[[Path], str] = lambda path: ""
     """Returns the id of the session whose agent started the session in this file."""
-    writes: bool = True
     letters: str = ""
     formats: tuple[str, ...] = ()
     in_projects: bool = False
@@ -63,9 +61,6 @@ class FileStore(Store):
             return path.read_bytes()
         except OSError as error:
             raise DocumentError(f"{path} cannot be opened: {error.strerror or error}.") from None
-
-    def write(self, path: Path, changes: Sequence[Change]) -> Path:
-        raise Refused(f"{path} is a file; chainviz fix replaces it beside a backup.")
 
     def _paths(self, place: Path) -> Iterator[Path]:
         found = dict.fromkeys(path for pattern in self.patterns for path in matching(place, pattern))

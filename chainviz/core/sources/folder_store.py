@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from chainviz.core.backup_names import is_backup
-from chainviz.core.databases import Change
 from chainviz.core.databases.snapshot import is_database
 from chainviz.core.databases.text import database_at
-from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.errors import DocumentError
 from chainviz.core.sources.contract import Session, SessionState, Store
 from chainviz.core.sources.database_store import DatabaseStore
 from chainviz.core.sources.file_store import FileStore
@@ -28,7 +27,6 @@ class FolderStore(Store):
     folder: SessionFolder
     agent: str = ""
     label: str = "Folder"
-    writes: bool = True
 
     def places(self, machine: Machine) -> list[Path]:
         return [self.folder.path]
@@ -60,10 +58,6 @@ class FolderStore(Store):
     def read(self, path: Path, id: str) -> bytes:
         return _database_store(path).read(path, id) if is_database(path) else _FILES.read(path, id)
 
-    def write(self, path: Path, changes: Sequence[Change]) -> Path:
-        if is_database(path):
-            return _database_store(path).write(path, changes)
-        raise Refused(f"{path} is a file; chainviz fix replaces it beside a backup.")
 
 
 _FILES = FileStore("", "Folder", (), ())

@@ -138,7 +138,6 @@ STORES: tuple[Store, ...] = (
         "VS Code Copilot Chat",
         (*_in_editors("workspaceStorage"), *_in_editors("globalStorage/emptyWindowChatSessions")),
         ("*/chatSessions/*.json", "*/chatSessions/*.jsonl", "*.json", "*.jsonl"),
-        writes=False,
         letters="VS",
         formats=("copilot_chat", "vscode_chat_log"),
     ),
@@ -150,7 +149,7 @@ STORES: tuple[Store, ...] = (
         formats=("droid_session",),
         in_projects=True,
     ),
-    FileStore("amp", "Amp", (Place("{data}/amp/threads"),), ("T-*.json",), writes=False, formats=("amp",)),
+    FileStore("amp", "Amp", (Place("{data}/amp/threads"),), ("T-*.json",), formats=("amp",)),
     _tasks(
         "cline",
         "Cline",
@@ -166,7 +165,6 @@ STORES: tuple[Store, ...] = (
         (Place("{home}/.continue/sessions", "CONTINUE_GLOBAL_DIR", "sessions"),),
         ("*.json",),
         is_left_out=lambda path: path.name == "sessions.json",
-        writes=False,
         formats=("continue_dev",),
     ),
     FileStore(
@@ -183,7 +181,6 @@ STORES: tuple[Store, ...] = (
         "Cursor agent",
         (Place("{home}/.cursor/projects"),),
         ("*/agent-transcripts/**/*.jsonl",),
-        writes=False,
         formats=("cursor_agent",),
         in_projects=True,
     ),
@@ -192,7 +189,6 @@ STORES: tuple[Store, ...] = (
         "goose (files)",
         (Place("{data}/goose/sessions"), Place("{apps}/Block/goose/data/sessions")),
         ("*.jsonl",),
-        writes=False,
     ),
     FileStore(
         "hermes-files",
@@ -200,14 +196,13 @@ STORES: tuple[Store, ...] = (
         (Place("{home}/.hermes/sessions", "HERMES_HOME", "sessions"),),
         ("*.jsonl", "session_*.json"),
     ),
-    FileStore("kiro-files", "Kiro CLI (files)", (Place("{home}/.kiro/sessions/cli"),), ("*.jsonl",), writes=False, letters="Kr"),
+    FileStore("kiro-files", "Kiro CLI (files)", (Place("{home}/.kiro/sessions/cli"),), ("*.jsonl",), letters="Kr"),
     FileStore(
         "grok-build",
         "Grok Build",
         (Place("{home}/.grok/sessions"),),
         ("*/*/chat_history.jsonl",),
         name=folder_name,
-        writes=False,
         formats=("grok_build",),
     ),
     FileStore(
@@ -216,7 +211,6 @@ STORES: tuple[Store, ...] = (
         tuple(Place(f"{{home}}/.gemini/antigravity{ending}/brain") for ending in ("", "-cli", "-ide")),
         ("*/.system_generated/logs/transcript.jsonl",),
         name=_after_session,
-        writes=False,
         formats=("antigravity",),
     ),
     FileStore(
