@@ -43,12 +43,13 @@ ADDRESSES = {
 AI_SDK = frozenset(("opencode", "opencode_events", "vercel_model", "vercel_ui", "vercel_spans"))
 """Formats of programs whose provider `openai` is OpenAI's Responses API; elsewhere it is Chat Completions."""
 MOST_READ = 24
-"""Messages at the end of a chain that are searched for a record."""
+"""The number of messages at the end of a chain that are searched for a record."""
 AT_ONCE = 6
 
 
 def own_provider(chain: Chain, request: Request) -> Provider:
-    """Return the provider of the chain's next call. `request`: what the document records beside the messages."""
+    """Return the provider of the chain's next call. `request` contains the facts that the document records beside the
+    messages."""
     speakers = _speakers(chain.format)
     if len(speakers) == 1:
         return speakers[0]

@@ -41,7 +41,7 @@ def export_chains(member: Membership, only: int | None) -> ChainQuerySet:
 
 
 def label_rows(chains: ChainQuerySet) -> Iterator[Row]:
-    """Chain by chain, oldest first."""
+    """Yield labels chain by chain, oldest first."""
     for chain in chains.filter(labels__isnull=False).distinct().order_by("pk"):
         places = label_places(chain, _newest(chain))
         for label in Label.objects.filter(chain=chain).order_by("pk"):
@@ -50,8 +50,8 @@ def label_rows(chains: ChainQuerySet) -> Iterator[Row]:
 
 
 def comment_rows(chains: ChainQuerySet) -> Iterator[Row]:
-    """Chain by chain, oldest first. Pending comments are their authors' only; those on a version whose content may not leave
-    stay, for they quote it."""
+    """Yield comments chain by chain, oldest first. Pending comments are left out, because only their authors see them,
+    and so are those that quote a version which may not be exported."""
     for chain in chains.filter(threads__isnull=False).distinct().order_by("pk"):
         stored = _newest(chain)
         place_threads(chain, stored)
@@ -96,7 +96,7 @@ FILES = {"csv": (csv_lines, "text/csv; charset=utf-8"), "jsonl": (json_lines, "a
 
 
 def exported(request: HttpRequest, name: str, kind: str) -> StreamingHttpResponse:
-    """`name`: labels or comments; of the whole library, or of one chain: `?chain=4`."""
+    """Export labels or comments, as `name` says, of the whole library, or of one chain with `?chain=4`."""
     if kind not in FILES:
         raise Http404
     rows_of, fields = (label_rows, LABEL_FIELDS) if name == "labels" else (comment_rows, COMMENT_FIELDS)

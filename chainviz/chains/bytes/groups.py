@@ -71,7 +71,7 @@ class Group:
 
 
 def groups_of(chain: StoredChain, outline: Outline, level: Level) -> list[Group] | None:
-    """Return those with any parts, the largest first, or None if nothing but the level's size is known."""
+    """Return the charts with any parts, the largest first, or None if only the size of the level is known."""
     found = _read(chain, level) if len(level.messages) <= MOST_READ else None
     if found is None:
         charts = _charts(chain, outline, level)
@@ -84,7 +84,7 @@ class _Groups:
         self.found: dict[tuple[bool, str], Group] = {}
 
     def add(self, shape: StoredShape, place: Path, names: dict[str, str]) -> None:
-        """`names`: by call id of the row, for results that do not name their tool."""
+        """`names` contains the tools by call id of the row, for results that do not name their tool."""
         for index, part in enumerate(shape.parts):
             path = Path(place.section, place.pair, place.message, index)
             if part.kind in ("tool_call", "tool_result"):
@@ -134,7 +134,7 @@ def _read(chain: StoredChain, level: Level) -> list[Group] | None:
 
 
 def _add(groups: _Groups, shapes: Iterable[StoredShape], first: Path, names: dict[str, str]) -> None:
-    """Messages of one row, from the path of the first on."""
+    """Return the messages of one row, from the path of the first on."""
     for number, shape in enumerate(shapes, first.message or 0):
         groups.add(shape, Path(first.section, first.pair, number), names)
 
@@ -160,8 +160,8 @@ def _paths(chain: StoredChain, level: Level) -> Iterator[Path]:
 
 
 def _charts(chain: StoredChain, outline: Outline, level: Level) -> Charts | None:
-    """Return the charts of a level. They are added up from its rows, or those of the whole chain less the rows outside,
-    whichever reads less; None if both are too much."""
+    """Return the charts of a level. They are computed from its rows, or from the whole chain less the rows outside,
+    whichever reads less. None if both are too many."""
     inside, total = level.messages, chain.snapshot.messages
     if min(len(inside), total - len(inside)) > MOST_SUMMED:
         return None
@@ -177,7 +177,7 @@ def _charts(chain: StoredChain, outline: Outline, level: Level) -> Charts | None
 
 
 def _add_rows(charts: Charts, chain: StoredChain, messages: range, sign: int, call: list[StoredShape]) -> None:
-    """Add rows to the charts, or subtract them. `call`: the call before the first row that the row answers; it is not
+    """Add rows to the charts, or subtract them. `call` is the call before the first row that the row answers; it is not
     counted."""
     charts.add(call, -sign)
     for row in cut_rows(read_shapes(cut(pieces_of(chain.snapshot), messages.start, messages.stop))):
@@ -194,7 +194,7 @@ def _sums(charts: Charts) -> list[Group]:
     for role, (_, size) in charts.roles.items():
         known = role if role in TEXTS else "tool"
         rest[known] = rest.get(known, 0) + size
-    # calls lie in AI messages and results in tool messages; people call tools too
+    # calls are in AI messages and results in tool messages, but messages of people may contain calls too
     _take(rest, sum(tool.call_size for tool in tools), ("ai", "human", "tool", "system"))
     _take(rest, sum(tool.result_size for tool in tools), ("tool", "human", "ai", "system"))
     return [*tools, *(Group(TEXTS[role], role, False, size) for role, size in rest.items() if size)]

@@ -212,7 +212,7 @@ class _Outside:
 
     @cached_property
     def _before(self) -> int:
-        """Return the pieces before the first carried unit."""
+        """Return the number of pieces before the first carried unit."""
         slot, envelope = self._envelope.slot, self._envelope
         return 3 if slot and envelope.region.start <= slot.start <= slot.end <= envelope.content.start else 1
 

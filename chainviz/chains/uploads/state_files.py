@@ -1,6 +1,6 @@
-"""A file that is a state document: checked in the order of seed 3 (Error Handling), and what can be done where a check fails.
+"""Check a file that is a state document, and offer what can be done if a check fails.
 
-Nothing is discarded: the bytes wait, and a person decides. The reference discards such a state and starts with an empty one.
+Nothing is discarded: the bytes are kept, and a person decides. The reference discards such a state and starts with an empty one.
 """
 
 from __future__ import annotations

@@ -126,11 +126,11 @@ Rewrite = Callable[[str], str]
 class Surroundings(Protocol):
     @property
     def is_single(self) -> bool:
-        """Whether the document is a single message instead of a list, such as a provider's response."""
+        """True if the document is a single message instead of a list, such as a provider's response."""
 
     @property
     def ends_single(self) -> bool:
-        """Whether the last message of the document is outside any list, so that no message can be added after it."""
+        """True if the last message of the document is outside any list, so that no message can be added after it."""
 
     def holders(self) -> Iterator[dict[str, Any]]:
         """Yield the objects around the message list, innermost first, without the messages. JSON Lines have none."""

@@ -118,7 +118,8 @@ def is_free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def scan_message(message: Message, rules: Sequence[Rule] = RULES) -> list[Finding]:
-    """Texts, arguments, results, reasoning, addresses of images, texts in files. Ids and names are fields (scan_fields)."""
+    """Yield the texts of a part: texts, arguments, results, reasoning, addresses of images, texts in files. Ids and
+    names are fields (scan_fields)."""
     return [
         finding
         for part, each in enumerate(message.parts)
@@ -130,7 +131,7 @@ def scan_message(message: Message, rules: Sequence[Rule] = RULES) -> list[Findin
 def scan_fields(message: Message, blocks_at: Pointer, rules: Sequence[Rule] = RULES) -> Iterator[Finding]:
     """Scan the fields of a message from which no part was read. A value that a part also contains is not repeated."""
     texts = [each.text for each in fields(message, blocks_at)]
-    # most are short, such as ids and names: their words are looked for in all of them at once
+    # most are short, such as ids and names, so all are searched for the words of rules at once
     near = rule_words().may_match("\n".join(texts), tuple(rules))
     found = [
         finding
@@ -145,7 +146,7 @@ def scan_fields(message: Message, blocks_at: Pointer, rules: Sequence[Rule] = RU
 def scan_chain(
     chain: Chain, rules: Sequence[Rule] = RULES, progress: Progress = ignore_progress
 ) -> Iterator[Occurrence]:
-    """Everything the rules find: message by message, parts before fields, then around the messages."""
+    """Yield the findings of the rules: message by message, parts before fields, then around the messages."""
     paths, blocks_at = message_paths(chain.tree), get_format(chain.format).blocks_at
     for start in range(0, len(chain), STRETCH):
         messages = chain.slice(start, min(start + STRETCH, len(chain)))
@@ -162,7 +163,7 @@ def scan_chain(
 
 
 def fingerprint(value: str, key: bytes) -> str:
-    """Tell equal values apart without holding them: keyed, since a short secret can be guessed from a plain hash."""
+    """Return a mark that is equal for equal values. It is keyed, since a short secret can be guessed from a plain hash."""
     return hmac.new(key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
 
 
@@ -179,7 +180,7 @@ class RuleWords:
         self._words = list(by_word)
         self._names = list(by_word.values())
         self._search = _search(self._words)
-        # texts hold few different sets of words, and there are many rules
+        # texts contain few different sets of words, and there are many rules
         self._rules_for = lru_cache(maxsize=4096)(self._rules_with)
 
     def may_match(self, text: str, rules: tuple[Rule, ...]) -> tuple[tuple[Rule, Pattern], ...]:

@@ -61,7 +61,8 @@ class Xml(TextFormat):
         return ParsedText(tuple(sections), tuple(ignored), tuple(ambiguities if self.sections else ()))
 
     def _takes_own_tags_for_others(self, section: FoundSection) -> bool:
-        """The reference compares the registered spelling with one in lower case."""
+        """Return True if the reference mistakes a section's own tags for others, because it compares the registered
+        spelling with one in lower case."""
         return self.reference and section.name != section.name.lower()
 
     def _tags(self, text: str) -> Iterator[_Tag]:
@@ -78,7 +79,7 @@ class Xml(TextFormat):
                 yield _Tag(found.start(), found.end(), name, bool(found[1]))
 
     def _tags_of_reference(self, text: str) -> list[_Tag]:
-        """The reference takes names for regular expressions, and crashes where none is registered."""
+        """Find tags like the reference, which treats names as regular expressions, and crashes if none is registered."""
         if not self.sections:
             raise ReferencePanic("the regular expression for any tag does not compile")
         tags = [
@@ -107,7 +108,7 @@ class Xml(TextFormat):
 
 
 def _pairs(tags: Sequence[_Tag]) -> Iterator[tuple[int, int]]:
-    """Indexes of opening and closing tags, in the order of the closing ones."""
+    """Yield the indexes of each opening and closing tag, in the order of the closing ones."""
     opened: dict[str, deque[int]] = {}
     for index, tag in enumerate(tags):
         waiting = opened.setdefault(tag.name, deque(maxlen=MOST_NESTED))
@@ -127,7 +128,7 @@ def _next_of_another_name(tags: Sequence[_Tag]) -> list[int]:
 
 
 def _between(text: str, sections: Sequence[FoundSection], blank: Sequence[IgnoredRange]) -> Iterator[IgnoredRange]:
-    """Blank sections, and what lies outside of all; in the order of the text."""
+    """Yield the text outside all sections, and blank sections, in the order of the text."""
     taken = [(section.outer_start, section.outer_end, "") for section in sections]
     taken += [(each.start, each.end, each.header) for each in blank]
     place = 0

@@ -106,7 +106,7 @@ def read_calls(
 
 
 def _first_error(entries: list[Entry]) -> CallsError | None:
-    """Types are checked before names, as the reference does."""
+    """Return the error of an entry. Types are checked before names, as in the reference."""
     errors = [entry.error for entry in entries if entry.error is not None]
     return min(errors, key=lambda error: error.kind == "missing_tool_name", default=None)
 
@@ -182,7 +182,7 @@ class ParsedAnswer:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Registered sections that the text does not have."""
+        """Return the registered sections that the text does not have."""
         found = {section.name for section in self.text.sections}
         return tuple(each.name for each in self.format.sections if each.name not in found)
 

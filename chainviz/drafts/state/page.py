@@ -118,7 +118,7 @@ class StatePage:
 
     @property
     def packs(self) -> bool:
-        """Whether one message of the provider may contain several of the chain."""
+        """True if one message of the provider may contain several of the chain."""
         return bool(self.provider) and get_format(self.target.stored.format).packs
 
     @cached_property

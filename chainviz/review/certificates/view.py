@@ -34,7 +34,7 @@ STOPPED = "The export was stopped; no certificate was made."
 @requires("export")
 @require_http_methods(["GET", "HEAD", "POST"])
 def certify(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
-    """`?to=anthropic` chooses the format; `?job=7` is how far it is."""
+    """Show the page. `?to=anthropic` chooses the format; `?job=7` shows the progress of a job."""
     subject, member = version_subject(request, chain_id, number), member_of(request)
     asked = small_number(request.GET.get("job", ""))
     job = services.job_of(subject.chain, member, asked) if asked else None
@@ -74,7 +74,7 @@ def _address(subject: Subject) -> str:
 
 
 def _page(request: HttpRequest, subject: Subject, error: str = "", recipient: str = "") -> HttpResponse:
-    """The form, and the certificates of the chain that were made before."""
+    """Return the page with the form and the existing certificates of the chain."""
     asked = request.POST.get("to", request.GET.get("to", ""))
     try:
         export = Export.to(subject, asked)
@@ -96,7 +96,7 @@ def _page(request: HttpRequest, subject: Subject, error: str = "", recipient: st
 @requires("read")
 @require_safe
 def certificate(request: HttpRequest, certificate: int) -> HttpResponse:
-    """It outlives its chain; `?as=json` has the same facts."""
+    """Show a certificate, which outlives its chain; `?as=json` has the same facts."""
     member = member_of(request)
     row = get_object_or_404(SignOff.objects.certificates(), team=member.team, number=certificate)
     if request.GET.get("as") == "json":

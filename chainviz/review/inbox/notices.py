@@ -42,7 +42,7 @@ def verdict_dismissed(verdict: Verdict, by: User) -> None:
 
 
 def comments_sent(comments: Sequence[Comment]) -> None:
-    """Tell whom a comment mentions, and who commented in its thread before."""
+    """Notify the people whom a comment mentions, and those who commented in its thread before."""
     for comment in comments:
         author, thread = comment.author, comment.thread
         assert author is not None
@@ -75,7 +75,7 @@ def _announce_thread(event: Webhook.Event, thread: Thread, by: User) -> None:
 
 
 def _tell(people: Iterable[User], chain: Chain, by: User, **facts: Any) -> None:
-    """Nobody gets a notice of their own act, of a chain that they muted, or after leaving the team."""
+    """Send a notice to people, except to the actor, to those who muted the chain, and to those who left the team."""
     if settings.CHAINVIZ.mode != "team":
         return
     keys = {each.pk for each in people} - {by.pk}

@@ -65,7 +65,7 @@ def ask(chain: Chain, people: Collection[int], purpose: str, *, by: User) -> Rev
 
 @transaction.atomic
 def take_back(request: ReviewRequest, person: int) -> None:
-    """Take back the request to one person; the verdicts they gave stay."""
+    """Withdraw the request to one person; the verdicts they gave stay."""
     review_lock(request.chain)
     for reviewer in request.reviewers.filter(person=person):
         reviewer.delete()
@@ -130,7 +130,7 @@ def saver_of(chain: Chain, version: int) -> int | None:
 
 
 def review_lock(chain: Chain) -> None:
-    """Writers of a chain's review take turns, and its row is there."""
+    """Lock the row of a chain's review, so that writers take turns. It is created if it is missing."""
     Review.objects.get_or_create(chain=chain)
     Review.objects.select_for_update().get(pk=chain.pk)
 

@@ -43,7 +43,7 @@ def sign_off(request: HttpRequest, chain_id: int) -> HttpResponse:
 @requires("read", team_mode=True)
 @require_safe
 def record(request: HttpRequest, sign_off: int) -> HttpResponse:
-    """The record outlives its chain; `?as=json` has the same facts."""
+    """Show the record of a sign-off, which outlives its chain; `?as=json` has the same facts."""
     member = member_of(request)
     row = get_object_or_404(SignOff.objects.sign_offs(), team=member.team, number=sign_off)
     if request.GET.get("as") == "json":
@@ -74,7 +74,7 @@ def _fields(row: SignOff) -> dict[str, object]:
     }
 
 
-# The team's rules: every member may look, owners may change them.
+# The team's rules. Every member may view them, owners may change them.
 
 
 class RulesForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -158,7 +158,7 @@ def _lm_studio_parts(step: dict[str, Any]) -> Iterator[Part]:
 
 
 def _with_names(parts: Sequence[Part]) -> Iterator[Part]:
-    """Results with the name of the tool, which only their calls have."""
+    """Return results with the name of the tool, which only their calls have."""
     names = {part.id: part.name for part in parts if isinstance(part, ToolCall)}
     for part in parts:
         yield replace(part, name=part.name or names.get(part.call_id, "")) if isinstance(part, ToolResult) else part

@@ -131,7 +131,7 @@ def _results(value: dict[str, Any]) -> list[Any]:
 
 
 def _is_context(item: Any) -> bool:
-    """Results that only refer to another trajectory are carried."""
+    """Return True for a result with text. Results that only refer to another trajectory are carried."""
     return type(item) is dict and type(item.get("content")) in (str, list)
 
 
@@ -194,7 +194,7 @@ class _Steps:
         return ""
 
     def without_result(self, element: str) -> str:
-        """Results that are not messages stay."""
+        """Return the element without its observation, unless no result in it is a message."""
         if not any(map(_is_context, _results(parse(element)))):
             return element
         return without(element, ("observation",))

@@ -98,5 +98,5 @@ def judge_written(content: bytes, format: str, provider: str = "") -> dict[Provi
 
 
 def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
-    """Verdicts by the name of their provider, a line each."""
+    """Return a line for each verdict, with the name of its provider."""
     return [f"{get_provider(name).label}: {verdict.text}" for name, verdict in verdicts.items()]

@@ -148,7 +148,7 @@ SHARE = 80
 
 
 def new_node(kind: str, window: int = 0) -> Value:
-    """Return a new node. `window`: the context window of the recorded model in tokens; 0 if it is not known."""
+    """Return a new node. `window` is the context window of the recorded model in tokens, or 0 if it is not known."""
     usual = USUAL_NUMBERS | ({"max_tokens": window * SHARE // 100} if window else {})
     kinds, defaults = kinds_of(TYPES[kind]), defaults_of(TYPES[kind])
     numbers = {name: usual.get(name, 0) for name, wanted in kinds.items() if wanted is int and name not in defaults}
@@ -157,7 +157,7 @@ def new_node(kind: str, window: int = 0) -> Value:
 
 
 def usual_tree(window: int) -> Value:
-    """Return the strategy that the page begins with: fit the window of the recorded model; off where it is not known."""
+    """Return the initial strategy of the page: fit the window of the recorded model, or off if the window is not known."""
     return fitting(window, SHARE)
 
 
@@ -176,7 +176,7 @@ class Way:
 
 
 def ways_for(window: int, model: str) -> tuple[Way, ...]:
-    """`model`: a sentence about the one that writes summaries; "" if there is none."""
+    """`model` is a sentence about the model that writes summaries; "" if there is none."""
     limits = (
         Way("Fit the window", f"Above {SHARE}% of it, the oldest turns are removed.", fitting(window, SHARE)),
         Way("Leave room to work", "Above half of the window, the oldest turns are removed.", fitting(window, 50)),

@@ -1,4 +1,4 @@
-"""The repair page: every fix that could be made as a card, and which options a filled-in form means."""
+"""The repair page: shows every possible fix as a card, and reads the options from its form."""
 
 from __future__ import annotations
 
@@ -156,7 +156,8 @@ def _kinds(fixes: Sequence[Fix], at: Callable[[Path], str], query: str) -> list[
 
 
 def options_in(form: QueryDict, offered: Sequence[Fix], kind: str, *, content: bool = True) -> RepairOptions:
-    """Fixes that were not offered on the page keep their usual answer, except on the page of one kind."""
+    """Return the options. Fixes that were not offered on the page keep their default choice, except on the page of one
+    kind."""
     by_kind = not kind and len(offered) > MOST_CARDS
     chosen = form.getlist("fix")
     choose = [f"{key}={form[f'way-{key}']}" for key in chosen if f"way-{key}" in form]

@@ -30,7 +30,7 @@ def messages_of(value: Any) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A message of the session as it now is."""
+    """A message of the session in its latest state."""
 
     unit: Unit
     place: int
@@ -45,7 +45,7 @@ class Entry:
 
 
 class Log:
-    """Takes the records in file order, and returns those of which no message counts (any longer)."""
+    """Reads the records in file order, and returns those without a message that (still) counts."""
 
     def __init__(self, is_message: Callable[[object], bool]) -> None:
         self._is_message = is_message
@@ -146,7 +146,7 @@ def joined(fragments: Sequence[Fragment]) -> str:
 
 
 def _elements(fragments: Sequence[Fragment]) -> list[tuple[int, str]]:
-    """Return the messages of the fragments with their indexes; in their old order where nothing changed."""
+    """Return the messages of the fragments with their indexes, in their old order if nothing changed."""
     found = []
     for fragment in fragments:
         elements = _list(fragment.text)
