@@ -68,7 +68,7 @@ def is_fully_read(counts: Mapping[str, Sequence[int]]) -> bool:
 
 
 def structure_text(problems: int) -> str:
-    """`3 structure problems` or `structure valid`. Errors of a provider are counted in its verdict, never here."""
+    """Return `3 structure problems` or `structure valid`. Errors of a provider are counted in its verdict, never here."""
     return count_text(problems, "structure problem") if problems else "structure valid"
 
 
@@ -78,6 +78,6 @@ def rule_words(rule: str) -> str:
 
 
 def short_name(provider: Provider) -> str:
-    """The company where that is enough to tell its API from the others."""
+    """Return the company, if that is enough to distinguish its API from the others."""
     same = [other for other in PROVIDERS if other.speaker == provider.speaker]
     return provider.speaker if len(same) == 1 else provider.label

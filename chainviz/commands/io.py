@@ -36,7 +36,7 @@ class Input:
 
 
 def add_files(parser: argparse.ArgumentParser, *, may_lack: bool = False) -> None:
-    """`may_lack`: whether the command also runs without files."""
+    """Add arguments for files. `may_lack` means that the command also runs without files."""
     parser.add_argument(
         "files", metavar="FILE", nargs="*" if may_lack else "+", help="transcripts, or folders of transcripts; - reads standard input"
     )

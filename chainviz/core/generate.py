@@ -166,7 +166,7 @@ class _Writer:
         return ToolCall(f"call_{section + 1}_{pair + 1}_{place + 1}", name, f'{{"query": "{question}"}}')
 
     def _text(self, short: str, size: int) -> str:
-        """`short`, or words of about `size` bytes, now and then many times more, as tool output is."""
+        """Return `short`, or words of about `size` bytes. Some texts are many times longer, like tool output."""
         if self._source is None:
             return short
         target = max(1, int(self._source.lognormvariate(0, 0.8) * size * 0.75))
@@ -178,7 +178,7 @@ class _Writer:
 
 
 def _words(source: random.Random) -> str:
-    """64 kB of made-up words; random texts are cut from it."""
+    """Return 64 kB of invented words, from which random texts are cut."""
     syllables = ("ka", "ro", "mi", "ten", "sul", "vor", "ne", "ly", "dra", "pho", "quin", "as", "er", "on")
     words = ("".join(source.choices(syllables, k=source.randint(1, 4))) for _ in range(12_000))
     return " ".join(words)[:65_536]

@@ -118,7 +118,8 @@ def pictures_in(part: Part) -> tuple[Picture, ...]:
 
 
 def measured(content: bytes) -> tuple[str, int, int] | None:
-    """MIME type, width and height of a PNG, JPEG, GIF or WebP, whatever it is called; None for anything else."""
+    """Return the media type, width and height of a PNG, JPEG, GIF or WebP, recognised by its bytes; None for any other
+    file."""
     for mime, read in (("image/png", _png), ("image/gif", _gif), ("image/webp", _webp), ("image/jpeg", _jpeg)):
         found = read(content)
         if found:
@@ -150,7 +151,7 @@ def refused_among_many(messages: Iterable[tuple[int, Message]]) -> frozenset[Pic
 
 
 def bytes_and_sides(part: Picture) -> tuple[int, int, int]:
-    """Bytes, width and height of a picture that the message holds; zeros for what it only names or nobody can read."""
+    """Return the bytes, width and height of an image in the message; zeros if it is only an address or cannot be read."""
     if isinstance(part, Binary):
         count, content = len(part.content), part.content
     else:
@@ -164,7 +165,7 @@ def bytes_and_sides(part: Picture) -> tuple[int, int, int]:
 
 
 def is_too_large(part: Picture) -> bool:
-    """For Anthropic's API, which names the strictest limits."""
+    """Return True if the image is too large for Anthropic's API, which has the strictest limits."""
     count, width, height = bytes_and_sides(part)
     return count > MOST_BYTES or max(width, height) > LONGEST_SIDE
 

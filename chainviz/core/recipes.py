@@ -271,5 +271,5 @@ def follow(
 
 
 def _share(progress: Progress, number: int, steps: int) -> Progress:
-    """Progress of one step as progress of the recipe."""
+    """Return the progress of one step as progress of the recipe."""
     return lambda done, text: progress((number + done) / steps, text)

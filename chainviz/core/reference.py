@@ -96,7 +96,7 @@ def _take_human(sections: list[_Section], pair: _OpenPair | None, message: Messa
 
 
 def _open_pair(ai: Message) -> _OpenPair:
-    """Calls without a function go, but only those before the first call that has one."""
+    """Open a pair. Calls without a function are dropped, but only before the first call that has one."""
     parts = list(ai.parts)
     first = next((i for i, part in enumerate(parts) if isinstance(part, ToolCall) and part.has_function), len(parts))
     kept = [part for part in parts[:first] if not isinstance(part, ToolCall)] + parts[first:]
@@ -145,7 +145,7 @@ def _no_response(ids: list[str]) -> str:
 def normalized_by_reference(
     messages: Iterable[Message], template: Template, source: random.Random
 ) -> tuple[Message, ...]:
-    """Tool-call ids as the reference renames them: without looking for collisions, by one map for the whole chain."""
+    """Rename tool-call ids as the reference does: with one map for the whole chain, and without checking for collisions."""
     renamed: dict[str, str] = {}
     result: list[Message] = []
     answering = False

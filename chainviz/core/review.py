@@ -72,7 +72,7 @@ def _starts(words: list[str]) -> list[int]:
 
 
 def _only_place(old: str, new: str, range: TextRange) -> TextRange | None:
-    """Text that occurs once before and once after has moved."""
+    """Return the range of a text that moved: it occurs once before and once after."""
     quote = range.of(old)
     if not quote or old.count(quote) != 1 or new.count(quote) != 1:
         return None
@@ -128,7 +128,7 @@ def part_text(part: Part) -> str:
 
 
 def follow(anchor: Anchor, old: Chain, new: Chain, successors: Sequence[Sequence[Successor]]) -> Standing:
-    """`successors`: those of each message under the anchor's path, in order."""
+    """Follow an anchor. `successors` contains those of each message under the anchor's path, in order."""
     if anchor.path is None:
         return WHOLE_CHAIN
     every = [successor for each in successors for successor in each]

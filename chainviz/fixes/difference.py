@@ -64,17 +64,17 @@ class Differences:
 
 
 def together(views: Sequence[DiffView]) -> DiffView:
-    """The values of the bar above several differences."""
+    """Return the values of the bar above several differences."""
     some = next((view for view in views if view.total), UNCHANGED)
     total = sum(view.total for view in views)
     return replace(some, total=total, heading=count_text(total, "change"), legend=())
 
 
 def _rows(chain: Chain) -> ShapeRows:
-    """The chain as a side of a comparison, with the first words of each message."""
+    """Return the chain as a side of a comparison, with the first words of each message."""
     return ShapeRows([shape_of(message) for message in chain.messages])
 
 
 def _number(chain: Chain) -> int:
-    """The number of the chain in its file, from 1."""
+    """Return the number of the chain in its file, from 1."""
     return next(number for number, each in enumerate(chain.file.chains, 1) if each is chain.loaded)

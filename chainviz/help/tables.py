@@ -89,7 +89,7 @@ def _fix(rule: Rule) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text as Markdown that shows it as it is."""
+    """Return Markdown that shows a text as it is."""
     return _SPECIAL.sub(r"\\\1", text)
 
 
@@ -158,7 +158,7 @@ def _settings() -> Iterator[Table]:
 
 
 def _default(value: object, extra: object) -> str:
-    """The default, or what a setting says of it because it differs between machines."""
+    """Return the default, or a sentence on it if it differs between machines."""
     return str(extra["default_text"]) if isinstance(extra, dict) else str(value)
 
 

@@ -67,7 +67,7 @@ class Answer:
         """The usage that the server counted."""
 
     def take(self, event: object) -> bool:
-        """One event of a stream, or a whole answer; ValueError when it has not the shape of one."""
+        """Add one event of a stream, or a whole answer. Raises ValueError if it has another shape."""
         said_now = _Event.model_validate(event)
         self._count(said_now.usage)
         for choice in (said_now.choices or [])[:1]:
@@ -80,7 +80,7 @@ class Answer:
         return self._finish is not None
 
     def take_body(self, body: bytes) -> None:
-        """An answer that came in one piece, although a stream was asked for."""
+        """Read an answer that was sent in one piece although a stream was requested."""
         content = json.loads(body)
         if isinstance(content, dict) and content.get("error"):
             raise WriterError(
@@ -109,7 +109,7 @@ class Answer:
         return text
 
     def _count(self, usage: Any) -> None:
-        """Servers count at the end, or more with each event: the last count is the one."""
+        """Record the usage. Servers report it at the end, or more with each event, so the last report counts."""
         counted = usage.model_dump() if isinstance(usage, BaseModel) else usage
         self.usage = read_usage(counted) or self.usage
 

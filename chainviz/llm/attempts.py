@@ -19,11 +19,9 @@ FAREWELL = 0.5
 
 
 def run_watched(work: Coroutine[Any, Any, T], *, seconds: float, look: Callable[[], None]) -> T:
-    """The result of `work`; TimeoutError after `seconds`, whatever it hangs on.
-
-    The event loop has a thread of its own: `look` is called now and then in the caller's, where a database may be used
-    and where another loop may be running. What it raises ends the work.
-    """
+    """Return the result of `work`. Raises TimeoutError after `seconds`, whatever it waits for. The event loop has its
+    own thread. `look` is called now and then in the caller's thread, where a database may be used and another loop may
+    be running. If it raises, the work ends."""
     end = time.monotonic() + seconds
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
@@ -68,7 +66,7 @@ def seconds_to_wait(headers: Mapping[str, str], first_pause: float, attempt: int
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds the server asks to wait, in any of the three spellings in use, or None if it asks nothing."""
+    """Return the seconds that the server asks to wait, in any of the three spellings in use, or None if it names none."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) / unit

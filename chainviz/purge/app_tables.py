@@ -128,7 +128,7 @@ def _changes(rows: models.QuerySet[Any], blanks: Blanks) -> Iterator[tuple[Any, 
 
 
 def _purged(row: Any, fields: Sequence[Any], blanks: Blanks) -> dict[str, Any]:
-    """Columns without the values; some rows know better than to blank them."""
+    """Return the columns without the values. Some models remove values by their own rules."""
     if hasattr(row, "purged"):
         return dict(row.purged(blanks.plain))
     return {field.attname: _blanked(field, getattr(row, field.attname), blanks) for field in fields}
@@ -162,7 +162,7 @@ def _packed(field: Any, old: bytes, blanks: Blanks) -> bytes:
 
 
 def _arrivals(chains: Sequence[Chain], blanks: Blanks) -> None:
-    """Uploads that became these chains, or that wait with the same bytes, are forgotten."""
+    """Delete the arrivals that became these chains, or that wait with the same bytes."""
     numbers = {chain.pk for chain in chains}
     for arrival in Arrival.objects.filter(team__in={chain.team_id for chain in chains}):
         if numbers.intersection([arrival.chain_id, *arrival.added]) or _waits_with(arrival.waiting, blanks):
@@ -181,7 +181,7 @@ def waiting_files(chain: Chain, values: Sequence[str]) -> int:
 
 
 def _orphans_with(blanks: Blanks) -> Iterator[str]:
-    """Names of files that no upload knows: whose they were nobody can tell."""
+    """Return the names of waiting files with a value that belong to no arrival, so that their owner is unknown."""
     known = set(Arrival.objects.exclude(waiting="").values_list("waiting", flat=True))
     return (name for name in orphans(known) if _waits_with(name, blanks))
 

@@ -223,7 +223,7 @@ log = logging.getLogger(__name__)
 
 
 def settle() -> str:
-    """CLEAN, LOGGED or BUSY. Outside of any transaction."""
+    """Clean the files of the database outside any transaction, and return CLEAN, LOGGED or BUSY."""
     for attempt in range(TRIES):
         try:
             if connection.vendor != "sqlite":
@@ -263,7 +263,7 @@ def _vacuum_tables() -> str:
 
 
 def _older_are_over() -> bool:
-    """Waits for the transactions that began before now, as far as this role may see them; autovacuum’s are among them."""
+    """Wait for the transactions that began before now, as far as this role may see them, including those of autovacuum."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_current_xact_id()::text")
         (now,) = cursor.fetchone()

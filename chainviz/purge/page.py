@@ -89,7 +89,7 @@ def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
 def _after(
     request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str], *, misnamed: bool = False
 ) -> HttpResponse:
-    """A job was started, and may be over."""
+    """Answer after the start of a job, which may already be done."""
     if not job.is_finished:
         return see_other(_address(chain, job, misnamed))
     if job.state == Job.State.DONE and job.function == PURGE:

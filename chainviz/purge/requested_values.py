@@ -51,7 +51,7 @@ def _newest(chain: Chain) -> StoredChain:
 
 
 def _texts_at(chain: StoredChain, paths: Iterable[str]) -> tuple[str, ...]:
-    """The texts of whole messages, as values."""
+    """Return the texts of whole messages, as values."""
     found: dict[str, None] = {}
     for word in paths:
         path = parse_path(word)

@@ -44,13 +44,13 @@ def value_of(recipe: Recipe) -> core.Recipe:
 
 
 def _runnable(recipe: core.Recipe, team: int) -> core.Recipe:
-    """With its word lists. Raises OptionsError, in one sentence, where it cannot run."""
+    """Return the recipe with its word lists. Raises OptionsError, with one sentence, if it cannot run."""
     named = dict.fromkeys(name for step in recipe.steps for name in step.lists)
     return replace(recipe, word_lists=core_lists.chosen_lists(named, lists_of(team))).checked()
 
 
 def steps_of(recipe: Recipe) -> tuple[core.Step, ...]:
-    """Without the purge, which is no operation."""
+    """Return the steps without the purge, which is not an operation."""
     return tuple(core.make_step(name, options) for name, options in recipe.steps[: -1 if recipe.purges else None])
 
 
@@ -87,7 +87,7 @@ def create_numbered(name: str, steps: Sequence[core.Step], *, by: Membership, pu
 
 @transaction.atomic
 def import_recipe(recipe: core.Recipe, *, by: Membership) -> Recipe:
-    """With its word lists. One that the team has under the same name must be equal."""
+    """Import a recipe with its word lists. If the team has one with the same name, it must be equal."""
     known = lists_of(by.team_id)
     for each in recipe.word_lists:
         if each.name not in known:
@@ -119,13 +119,13 @@ def delete(row: Recipe | WordList) -> None:
 
 
 def _shelf(team: int) -> Shelf:
-    """Nobody else changes recipes or word lists of the team until the transaction ends."""
+    """Lock the recipes and word lists of the team until the transaction ends."""
     Shelf.objects.get_or_create(team_id=team)
     return Shelf.objects.select_for_update().get(pk=team)
 
 
 def _saved(row: Row, by: Membership, seen: int) -> Row:
-    """`seen`: the edition that a person changed; 0 for a new row."""
+    """Save a row. `seen` is the edition that the person changed; 0 for a new row."""
     row.changed_at, row.changed_by, row.edition = timezone.now(), by.user, seen + 1
     model = type(row)
     try:
@@ -145,7 +145,7 @@ def _saved(row: Row, by: Membership, seen: int) -> Row:
 
 
 def _rename_in_recipes(row: WordList) -> None:
-    """Recipes name a list; they follow when it is renamed."""
+    """Rename a list in the recipes that use it."""
     before = WordList.objects.values_list("name", flat=True).get(pk=row.pk)
     for recipe in Recipe.objects.filter(team=row.team) if before != row.name else ():
         renamed = [[name, _renamed(options, before, row.name)] for name, options in recipe.steps]

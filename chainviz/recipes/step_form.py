@@ -140,7 +140,7 @@ class RuleForm(options_form(RedactOptions)):  # type: ignore[misc]
         policy.required = True
 
     def plain_choices(self, counts: Mapping[str, str] | None = None) -> list[PlainChoice]:
-        """`counts`: what the choices come to, by policy."""
+        """Return the plain choices. `counts` contains the expected result of each, by policy."""
         count = {} if counts is None else {name: counts.get(name, "") for name in PLAIN}
         radios = {radio.data["value"]: radio for radio in self["policy"]}
         return [PlainChoice(name, radios[name], *words, count.get(name)) for name, words in PLAIN.items() if name in radios]

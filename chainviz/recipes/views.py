@@ -30,7 +30,7 @@ from chainviz.web.http import see_other, small_number
 @require_http_methods(["GET", "HEAD", "POST"])
 @recorded_together
 def home(request: HttpRequest) -> HttpResponse:
-    """All recipes and word lists; the forms make a recipe or read one from a file."""
+    """Show all recipes and word lists. The forms create a recipe or read one from a file."""
     if request.method != "POST":
         return _home(request)
     member, given = member_of(request), request.POST
@@ -80,7 +80,7 @@ def _lines(text: str) -> int:
 @require_http_methods(["GET", "HEAD", "POST"])
 @recorded_together
 def recipe(request: HttpRequest, recipe_id: int) -> HttpResponse:
-    """Its steps, and the forms that rename it and change their order."""
+    """Show the steps of a recipe, with forms that rename it and change their order."""
     row = get_object_or_404(Recipe.objects.visible_to(member_of(request)), pk=recipe_id)
     if request.method != "POST":
         return _recipe(request, row)
@@ -146,7 +146,7 @@ def _recipe(request: HttpRequest, row: Recipe, error: str = "", status: int = 20
 @require_http_methods(["GET", "HEAD", "POST"])
 @recorded_together
 def step(request: HttpRequest, recipe_id: int, position: int) -> HttpResponse:
-    """The options of one step."""
+    """Show the options of one step."""
     row = get_object_or_404(Recipe.objects.visible_to(member_of(request)), pk=recipe_id)
     steps = list(services.steps_of(row))
     if not 1 <= position <= len(steps):
@@ -203,7 +203,7 @@ def download(request: HttpRequest, recipe_id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @recorded_together
 def word_list(request: HttpRequest, list_id: int | None = None) -> HttpResponse:
-    """One word list, or without a number the form of a new one."""
+    """Show one word list or, without a number, the form of a new one."""
     member = member_of(request)
     lists = WordList.objects.visible_to(member)
     row = WordList(team=member.team) if list_id is None else get_object_or_404(lists, pk=list_id)

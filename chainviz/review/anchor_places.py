@@ -40,7 +40,7 @@ def standings(chain: Chain, stored: StoredChain, rows: Sequence[A]) -> Iterator[
 
 
 def _earlier(snapshot: Snapshot, stored: StoredChain) -> StoredChain:
-    """The two share what they read of their outlines, which have most blocks in common."""
+    """Return the earlier chain. Both share the blocks of their outlines that were read, since most are equal."""
     if snapshot.pk == stored.snapshot.pk:
         return stored
     chain = StoredChain(snapshot)

@@ -32,7 +32,7 @@ def fsck_review() -> Iterator[Finding]:
 
 
 def _without(model: type[Checked], parent: str) -> Iterator[Finding]:
-    """Rows of a chain whose `parent`, which lists them all, is gone."""
+    """Yield rows of a chain whose `parent`, which lists them all, is missing."""
     rows = model._base_manager.filter(**{f"chain__{parent}": None})
     for key in rows.order_by("pk").values_list("pk", flat=True):
         yield Finding("error", f"{str(model._meta.verbose_name).capitalize()} {key} belongs to no {parent} of a chain.")

@@ -123,7 +123,8 @@ def panel(subject: Subject, member: Membership, at: Path | None) -> Panel:
 
 
 def node_part(subject: Subject, at: Path | None, viewed: set[str]) -> NodePart | None:
-    """`viewed`: marks of sections. Raises PathError if the version has no such node."""
+    """Return the panel of a node. `viewed` contains the marks of viewed sections. Raises PathError if the version has
+    no such node."""
     if at is None:
         return None
     span = subject.stored.span(at.node)

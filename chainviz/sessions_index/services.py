@@ -68,7 +68,8 @@ class Progress:
 
 
 def may_look_around() -> bool:
-    """Whether chainviz may look for the sessions of this machine's agents. In team mode the operator names the sources."""
+    """Return True if chainviz may search for the sessions of this machine's agents. In team mode the operator names the
+    sources."""
     return bool(settings.CHAINVIZ.mode == "local")
 
 

@@ -36,7 +36,7 @@ def url_or_nothing(name: str, *args: object) -> str:
 
 
 def wants_fragment(request: HttpRequest) -> bool:
-    """Not for a boosted link or for Back: both replace the whole page."""
+    """Return True if the request is for a fragment. Boosted links and Back replace the whole page."""
     htmx: HtmxDetails = request.htmx  # type: ignore[attr-defined]
     return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
 

@@ -80,7 +80,7 @@ def _create(request: HttpRequest, form: WebhookForm) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @recorded_together
 def webhook(request: HttpRequest, webhook_id: int) -> HttpResponse:
-    """One webhook and its deliveries; `act` is test, on, off, secret or delete."""
+    """Show one webhook and its deliveries; `act` is test, on, off, secret or delete."""
     found = get_object_or_404(Webhook, team=member_of(request).team, pk=webhook_id)
     if request.method != "POST":
         return _page(request, found)

@@ -262,7 +262,7 @@ ACTS = {
 
 
 def act_label(act: str) -> str:
-    """Calls of the API are named like their addresses."""
+    """Return the label of an act. Calls of the API are named like their addresses."""
     app, _, name = act.rpartition(":")
     words = name.replace("_", " ")
     return ACTS.get(act) or (f"API: {words}" if app == "api" else words.capitalize())
@@ -301,7 +301,7 @@ def audit(request: HttpRequest) -> HttpResponse:
 @requires("audit", team_mode=True)
 @require_safe
 def audit_export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
-    """The rows that the filter leaves, oldest first."""
+    """Export the rows that match the filter, oldest first."""
     if kind not in FILES:
         raise Http404
     lines, content_type = FILES[kind]

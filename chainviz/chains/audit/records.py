@@ -53,7 +53,7 @@ def took_place(draft_key: int, step: int) -> None:
 
 
 def draft_saved(draft_key: int, version: int, steps: Sequence[str]) -> None:
-    """`steps`: operations of the draft that were saved, in order; other acts were undone before."""
+    """Record a saved draft. `steps` are its saved operations in order; undone ones are not included."""
     last: dict[int, int] = {}
     entries = list(AuditEntry.objects.filter(draft_key=draft_key).prefetch_related("later").order_by("pk"))
     for entry in entries:

@@ -109,7 +109,7 @@ class AuditRow:
 
 
 def rows_of(entry: AuditEntry) -> list[AuditRow]:
-    """Empty for a purge, which keeps no places."""
+    """Return the rows of a record; empty for a purge, which keeps no places."""
     row = {"redact": _redacted, "mask": _masked}.get(entry.act)
     return [row(number, each) for number, each in enumerate(entry.record.get("rows", ()), 1)] if row else []
 

@@ -79,7 +79,7 @@ class Detail:
         yield from self._kinds([part for part in parts if part not in own], at, is_picked)
 
     def _kinds(self, parts: Sequence[PartSize], at: int, is_picked: bool) -> Iterator[Block]:
-        """Parts without a block of their own, by kind."""
+        """Yield the parts without a block of their own, by kind."""
         for kind in (RESULT, *TEXTS, CALL):
             sizes = [part.size for part in parts if part.kind == kind]
             if sum(sizes):

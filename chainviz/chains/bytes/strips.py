@@ -157,7 +157,7 @@ def _few(strips: Iterable[Strip], whole: int) -> list[Strip]:
 
 
 def _joined(strips: Iterable[Strip], belong: Callable[[Strip, Strip], bool]) -> list[Strip]:
-    """`belong`: whether the strips so far and the next one become one."""
+    """Join strips. `belong` returns True if the strips so far and the next one are to be joined."""
     found: list[Strip] = []
     for strip in strips:
         if found and belong(found[-1], strip):

@@ -143,7 +143,8 @@ def _groups(old: Snapshot, new: Snapshot, stretches: Sequence[tuple[int, int, in
 
 
 def compare_by_job(context: JobContext, *, before: int, after: int, digests: str, **key: Any) -> list[Any] | None:
-    """`key`: whose job this is and how its result is packed. None if a purge took the versions meanwhile."""
+    """Compare two versions. `key` identifies the job and the form of its result. Returns None if a purge removed one of
+    the versions meanwhile."""
     found = [Snapshot.objects.filter(pk=pk).first() for pk in (before, after)]
     old, new = found
     if old is None or new is None or (bytes(old.digest) + bytes(new.digest)).hex() != digests:
@@ -166,7 +167,7 @@ class _Stretch:
 
 
 def equal_stretches(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int, int]]:
-    """Stretches (old start, new start, length) that both lists take from the same place, rising on both sides."""
+    """Return ranges (old start, new start, length) that both lists take from the same place, rising on both sides."""
     found = sorted(_shared(old, new), key=lambda each: (each.new, each.old))
     chosen = _heaviest_rise(found) if len(found) <= MOST_EQUAL_STRETCHES else _in_order(found)
     return [(each.old, each.new, each.length) for each in chosen]
@@ -272,7 +273,7 @@ class StoredRows:
         return Measure(stop - start, pairs - pairs_before, size - size_before)
 
     def _before(self, message: int) -> tuple[int, int, int]:
-        """Messages, pairs and bytes before the row that begins with this message."""
+        """Return the number of messages, pairs and bytes before the row that begins with this message."""
         listing = self._outline.listing
         index = bisect_right(listing.message_counts, message)
         before = listing.rows_before(index)

@@ -153,7 +153,7 @@ def render(items: Iterable[Group | Fold]) -> SafeString:
 
 
 def render_rows(rows: Iterable[Row]) -> SafeString:
-    """Rows outside of a group."""
+    """Render rows outside a group."""
     return mark_safe("".join(map(_row, rows)))
 
 

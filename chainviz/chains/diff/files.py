@@ -159,7 +159,8 @@ class Window:
 
 
 def file_view(old: Snapshot, new: Snapshot, window: Window, page: str) -> DiffView:
-    """`page`: the address of the comparison. Raises JobNeeded if the files are long and nobody compared them yet."""
+    """Compare files. `page` is the address of the comparison. Raises JobNeeded if the files are long and nobody
+    compared them yet."""
     rows = FileRows(old, new)
     drawn = _AllLines(rows, page, window.place) if window.place else _Changes(rows, page, window.first)
     total = len(rows.diff.gaps)

@@ -35,7 +35,7 @@ LINES_UNFOLDED = 100
 
 
 def title_of(row: ChainRow) -> tuple[str, str, bool]:
-    """(role of its mark, its name, whether that is a tool's name)"""
+    """Return the role of its mark, its name, and whether that is the name of a tool."""
     first = row.shapes[0]
     if not row.is_pair:
         return first.role, ROLE_NAMES.get(first.role, first.role), False

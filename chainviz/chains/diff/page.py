@@ -85,7 +85,7 @@ def legend_of(compared: Compared) -> tuple[Badge, ...]:
 
 
 def _window(compared: Compared, asked: DiffQuery) -> tuple[list[diff_rows.Group | Fold], int, int]:
-    """Items of the page, and the numbers of its first and last change."""
+    """Return the items of the page, and the numbers of its first and last change."""
     groups = compared.diff.groups.visible
     places = _places(compared.diff.groups)
     total = len(places)

@@ -28,7 +28,8 @@ RESTORABLE = {"text": "text", "tool_call": "arguments", "tool_result": "content"
 
 
 def part_rows(message: MessageDiff, part: PartDiff, number: int, is_plain: bool, links: ChangeLinks) -> Iterator[Row]:
-    """`number`: of the part's first text among those of the change. `is_plain`: the change is this one text."""
+    """Yield the rows of a part. `number` is that of its first text within the change; `is_plain` means that the change
+    consists of this text."""
     for i, (name, text) in enumerate(part.texts):
         restore = _restore_of(message, part, name, links)
         if restore or not is_plain or name != "text":
@@ -79,7 +80,7 @@ def label_of(message: MessageDiff, part: PartDiff, name: str, text: TextDiff | N
 
 
 def text_rows(text: TextDiff, number: int, links: ChangeLinks) -> Iterator[Row]:
-    """The first lines; `seen` counts as the text's own page does, which folds nothing."""
+    """Yield the first lines. `seen` counts as on the text's own page, which folds nothing."""
     seen = shown = 0
     waiting: list[DiffRow] = []
     for row in text.rows():
@@ -100,7 +101,7 @@ def text_rows(text: TextDiff, number: int, links: ChangeLinks) -> Iterator[Row]:
 
 
 def fold_row(text: str, links: ChangeLinks, number: int, hidden: tuple[int, int]) -> More:
-    """`hidden`: the first row that is left out, and how many are."""
+    """Return a row for folded rows. `hidden` contains the first folded row and their number."""
     first, count = hidden
     return More(text, links.lines(number, first), is_fold=True, unfold_href=links.unfold(number, first, count))
 

@@ -91,7 +91,7 @@ def compare_runs_by_job(context: JobContext, *, before: int, after: int, digests
 
 
 def subject_named(request: HttpRequest, reference: str) -> Subject:
-    """`12` is the newest version of chain 12, `12.3` its version 3."""
+    """Return the chain with a name: `12` is the newest version of chain 12, `12.3` its version 3."""
     numbers = reference.split(".")
     if len(numbers) > 2 or not all(each.isascii() and each.isdecimal() and 0 < len(each) < 10 for each in numbers):
         raise Http404("A chain is named by its number, or its number and a version, such as 12.3.")

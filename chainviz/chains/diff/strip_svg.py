@@ -44,7 +44,7 @@ def strip_of(diff: ChainDiff, one: StoredChain, other: StoredChain, layout: str)
 
 
 def _svg(diff: ChainDiff, sections: tuple[Sequence[int], Sequence[int]], layout: str) -> SafeString:
-    """`sections`: at which message each section of the two begins."""
+    """Draw the strip. `sections` contains the first message of each section of both chains."""
     before, after = max(1, diff.before.messages), max(1, diff.after.messages)
     cells = cells_of(diff.groups, before, after)
     lanes = [[_extent(place, of) for place, of in ((cell.old, before), (cell.new, after))] for cell in cells]

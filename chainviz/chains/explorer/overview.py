@@ -87,7 +87,7 @@ class Growth:
         return max((point.prompt for point in self.points if point.prompt is not None), default=None)
 
     def table(self) -> list[Point]:
-        """A few turns from the first to the last, for the labels of the axis."""
+        """Return a few turns, including the first and the last, for the labels of the axis."""
         last = len(self.points) - 1
         places = sorted({round(last * step / (TABLE_ROWS - 1)) for step in range(TABLE_ROWS)})
         return [self.points[place] for place in places]

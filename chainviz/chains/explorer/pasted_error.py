@@ -87,7 +87,7 @@ def pasted_error(subject: Subject, text: str) -> PastedError:
 
 
 def located(chain: StoredChain, error: ErrorMessage) -> LocatedError:
-    """The answer for a chain in the store."""
+    """Locate the error in a chain of the store."""
     if total_size(pieces_of(chain.snapshot)) <= READ_WHOLE:
         return locate_error(error, chain.slice(0, len(chain)), chain.format, request_of(chain.surroundings))
     places = _places(error, chain)
@@ -102,7 +102,7 @@ def located(chain: StoredChain, error: ErrorMessage) -> LocatedError:
 
 
 def _listed(chain: StoredChain, provider: Provider, places: Places) -> Iterator[Problem]:
-    """The problems near the messages that the error names, however many come before them, then the first ones of the chain."""
+    """Yield the problems near the messages that the error names, wherever they are, then the first ones of the chain."""
     wanted = ProblemFilter(provider.name)
     named = (range(max(0, place - NEAR), min(len(chain), place + NEAR + 1)) for place in sorted(places.best)[:FEW])
     for path in dict.fromkeys(chain.outline.path_at(index).node for near in named for index in near):
@@ -120,7 +120,7 @@ def _url(subject: Subject, path: Path | None) -> str:
 
 
 def _places(error: ErrorMessage, chain: StoredChain) -> Places:
-    """The messages of the chain that the error names."""
+    """Return the messages of the chain that the error names."""
     ids = (*error.ids, *error.looks_like_ids)[:MOST_IDS]
     found = {id: messages_with_id(chain, id, FEW + 1) for id in ids}
     by_index: list[int] = []

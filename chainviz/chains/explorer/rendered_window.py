@@ -84,7 +84,7 @@ def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Readi
 
 
 def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, first: RowNotes | None = None) -> WindowPage:
-    """`first`: the notes of its rows, where the window is the first one of a page."""
+    """Return the page of a window. `first` contains the notes of its rows, if it is the first window of a page."""
     chain = subject.stored
     notes = notes_of(subject, found) if first is None else first
     rows = _noted(subject, found.rows, notes)
@@ -318,7 +318,7 @@ def _read_ahead(chain: StoredChain, view: ViewState, rows: Sequence[Row], most: 
 
 
 def _body_of(chain: StoredChain, view: ViewState, reading: Reading, row: Row) -> str:
-    """Empty if the row is closed."""
+    """Return the opened node as HTML; empty if the row is closed."""
     if not _is_open(chain, view, row):
         return ""
     asked = StepQuery(part=view.part) if view.part and view.part.node == row.path else ALL
@@ -364,7 +364,7 @@ def _around(chain: StoredChain, folds: Folds, rows: list[Row]) -> tuple[int, int
 
 
 def _rows_before(chain: StoredChain, folds: Folds, path: Path | None) -> int:
-    """Rows in front of `path`, or all rows, under the folds."""
+    """Return the number of rows before `path`, or of all rows, with the current folds."""
     outline = chain.outline
     place = None if path is None else outline.section(path.section)
     sections = outline.listing.section_count if place is None else place.number - 1

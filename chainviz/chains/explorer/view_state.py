@@ -49,7 +49,7 @@ class ViewState:
         return Folds(not self.sections_closed, exceptions, runs_folded=not self.all & IN_RUNS, shown=shown)
 
     def is_open(self, path: Path, role: str, pairs: int) -> bool:
-        """`pairs`: how many its section has."""
+        """Return True if the section is open. `pairs` is the number of its pairs."""
         kinds = {role, FINAL} if role == "ai" and path.pair == pairs else {role}
         return path in self.opened or (bool(kinds & self.all) and path not in self.closed)
 

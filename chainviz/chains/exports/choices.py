@@ -220,7 +220,7 @@ class Export:
         return self._together.left_out if self._sharing else ()
 
     def _others(self, own: Span) -> Iterable[tuple[Span, Iterator[bytes]]]:
-        """Chains with documents of their own."""
+        """Yield the chains with their own documents."""
         taken = {own}
         for _, snapshot in self._newest:
             place = place_of(snapshot)

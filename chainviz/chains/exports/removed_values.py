@@ -69,7 +69,7 @@ def rewrite_of(snapshot: Snapshot) -> Rewrite | None:
 
 
 def _masked(step: Snapshot, pairs: Sequence[tuple[Message, Message]]) -> Iterator[tuple[str, str]]:
-    """Values and their placeholders, read from the places that the step names."""
+    """Yield values and their placeholders, read from the places in the record of the step."""
     assert step.parent is not None
     blocks_at = get_format(step.parent.format).blocks_at
     pieces: list[str] | None = None

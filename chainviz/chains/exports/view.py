@@ -111,7 +111,7 @@ def _to_scan(chosen: Export) -> Upload | None:
 
 
 def written(chosen: Export, scope: str) -> HttpResponseBase:
-    """The chain or the whole file, as a download. Raises Refused, and ExportLocked."""
+    """Return the chain or the whole file as a download. Raises Refused or ExportLocked."""
     _require_unlocked(chosen, scope)
     if scope == "file":
         return _download(chosen.whole_file(), chosen.file_name("file"))

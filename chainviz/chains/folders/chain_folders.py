@@ -27,8 +27,8 @@ class ChainFolders:
     """By chain: the folder below the listed one that contains its file."""
 
     def counted(self) -> list[tuple[Watched, int, list[tuple[str, str, int]]]]:
-        """The folders that the person sees, each with its number of chains, and its projects with theirs: the whole name,
-        the name below the folder, and the number."""
+        """Return the folders that the person sees, each with its number of chains, and with its projects: the full
+        name, the name below the folder, and the number of chains."""
         return [(folder, *self._count(folder)) for folder in self.listed]
 
     def _count(self, folder: Watched) -> tuple[int, list[tuple[str, str, int]]]:

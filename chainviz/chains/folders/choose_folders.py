@@ -118,7 +118,7 @@ def folders_of(files: Iterable[Path]) -> list[str]:
 
 
 def suggestions(member: Membership) -> list[str]:
-    """Folders of known agents on this machine that are not listed yet."""
+    """Return folders of known agents on this machine that are not listed yet."""
     listed = {each.path for each in watched(member)}
     return [each for each in KNOWN if (path := Path(each).expanduser()).is_dir() and path.absolute() not in listed]
 

@@ -55,10 +55,8 @@ class Opened:
 
 
 def open_file(member: Membership, path: Path, session: int | None = None) -> Opened:
-    """`session`: the key of the session of the index that the file is; chains that are new are its working copies.
-
-    Raises DocumentError, naming the file.
-    """
+    """Open a file. `session` is the key of its session in the index; new chains become its working copies. Raises
+    DocumentError, naming the file."""
     known = chains_from(member, path)
     if known and not has_changed(known[0].local_file, path):
         return Opened(tuple(known))
@@ -115,7 +113,7 @@ def read(member: Membership, path: Path) -> None:
 
 
 def read_by_job(member: Membership, chain: Chain) -> None:
-    """Unless a job does so already."""
+    """Read the file by a job, unless one already does."""
     if not Job.objects.unfinished().filter(function=JOB).about(chain).exists():
         start_job(JOB, owner=member.user, chain=chain.pk, team=member.team_id)
 

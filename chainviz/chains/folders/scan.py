@@ -86,5 +86,5 @@ def _scan(folder: Watched) -> Scan:
 
 
 def is_running(modified: int) -> bool:
-    """`modified`: time of a file's last change in nanoseconds."""
+    """Return True if the session is running. `modified` is the time of the file's last change in nanoseconds."""
     return time.time() - modified / 1e9 < RUNNING

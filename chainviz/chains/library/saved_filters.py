@@ -68,7 +68,7 @@ def save(request: HttpRequest) -> HttpResponse:
 @requires("read")
 @require_http_methods(["GET", "HEAD", "POST"])
 def saved_filter(request: HttpRequest, filter_id: int) -> HttpResponse:
-    """The page that renames a filter or deletes it."""
+    """Show the page that renames or deletes a filter."""
     kept = SavedFilter.objects.visible_to(member_of(request)).filter(pk=filter_id).first()
     if kept is None:
         raise Http404

@@ -61,7 +61,7 @@ class Contents:
         return found if isinstance(found, ToolCall | Text) else None
 
     def media_parts(self, message: int) -> list[int]:
-        """Parts of a message that are images or files, which belong to the results in its texts in order."""
+        """Return the parts of a message that are images or files. They belong to the results in its texts, in order."""
         found = self._messages.get(message)
         return [at for at, part in enumerate(found.parts) if isinstance(part, Image | Binary)] if found else []
 
@@ -179,7 +179,7 @@ class CardWriter:
         return media_html(self.reading, self._path(group.message, part), medium)
 
     def _media_before(self, number: int, message: int) -> int:
-        """Results of the message before this one that have a medium: each has one."""
+        """Return the number of results of the message before this one that have a medium; each has one."""
         flags, groups = self.index.results.column("flags"), self.index.results.column("group")
         messages = self.index.groups.column("message")
         count = 0

@@ -68,7 +68,7 @@ def filter_in(query: QueryDict) -> Filter:
 
 
 def chosen(index: ObservationIndex, wanted: Filter) -> Sequence[int]:
-    """Numbers of the results that are wanted, in their order; the words are not looked for."""
+    """Return the numbers of the wanted results in their order, without searching for the words."""
     numbers: Sequence[int] = range(len(index.results))
     for is_wanted in _conditions(index, wanted):
         numbers = [number for number in numbers if is_wanted(number)]

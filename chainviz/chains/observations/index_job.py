@@ -37,14 +37,14 @@ def is_long(chain: StoredChain) -> bool:
 
 
 def read_index(chain: Chain, names: Sequence[str], progress: Progress = ignore_progress) -> ObservationIndex:
-    """`names`: tools that the chain does not call but has results of."""
+    """Read the index. `names` are tools that the chain does not call but has results of."""
     progress(0, "Reading calls")
     tools = called_tools(chain).union(names)
     return index_observations(chain, Recognition(tools), progress)
 
 
 def read_by_job(context: JobContext, **args: Any) -> dict[str, Any]:
-    """Its arguments are those of `_args`."""
+    """Read the results by a job with the arguments of `_args`."""
     snapshot = Snapshot.objects.get(pk=args["snapshot"])
     return _packed(read_index(StoredChain(snapshot), args["names"], context.report))
 

@@ -93,7 +93,7 @@ def _sentence(error: CallsError, section: FoundSection, lines: LineIndex) -> str
 
 
 def counts(actions: Sequence[ActionView]) -> tuple[int, int]:
-    """Calls and errors of all sections."""
+    """Return the number of calls and of errors of all sections."""
     faults = sum(bool(action.fault) for action in actions)
     return sum(action.count for action in actions), sum(action.errors for action in actions) + faults
 
@@ -127,7 +127,7 @@ class ParseSettings:
 
 
 def settings_in(form: QueryDict) -> ParseSettings:
-    """Names that are blank or repeated are left out; a form without names is one that was not sent yet."""
+    """Read the settings. Blank or repeated names are left out; a form without names was not sent yet."""
     format, calls_in = form.get("format", ""), form.get("calls", ACTION)
     return ParseSettings(
         format=format if any(each.name == format for each in TEXT_FORMATS) else "",

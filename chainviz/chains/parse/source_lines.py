@@ -91,7 +91,7 @@ class Labels:
 
 
 def source_window(text: str, parsed: ParsedText, labels: Labels, first: int = 0) -> SourceWindow:
-    """Lines from number `first` on, counted from 0."""
+    """Return the lines from number `first` on, counted from 0."""
     lines = text.split("\n")
     shown = lines[first : first + LINES]
     begin = sum(len(line) + 1 for line in lines[:first])
@@ -167,7 +167,7 @@ class _Painter:
         return f'<span class="src-piece" data-state="{self._labels.hues[piece.owner]}">{html}</span>'
 
     def _marked(self, piece: Span) -> Iterator[str]:
-        """Tags and headers are bold; the tags that strict mode refuses are marked."""
+        """Yield a line as HTML. Tags and headers are bold; the tags that strict mode refuses are marked."""
         marks = sorted(self._marks(piece))
         place = piece.start
         for start, end, tag in marks:

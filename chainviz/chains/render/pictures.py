@@ -24,7 +24,8 @@ class Picture:
 
 
 def picture(part: Image | Binary) -> Picture | None:
-    """PNG, JPEG, GIF or WebP by its own first bytes, whatever the transcript calls it; SVG never."""
+    """Return a PNG, JPEG, GIF or WebP, recognised by its first bytes, whatever type the transcript gives it; never an
+    SVG."""
     content = part.content if isinstance(part, Binary) else _data_url_bytes(part.url)
     if not content or len(content) > MOST_BYTES:
         return None

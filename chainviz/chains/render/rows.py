@@ -99,7 +99,7 @@ def section_html(row: Row, base_url: str, whole: int) -> str:
 
 
 def sizes(size: int, whole: int) -> str:
-    """Bytes, estimated tokens and the share of the chain."""
+    """Return the bytes, the estimated tokens and the share of the chain as text."""
     return f"<span>{byte_text(size)} <i>{token_text(size)}</i> · {share_text(size, whole)}</span>"
 
 

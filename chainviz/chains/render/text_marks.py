@@ -50,7 +50,7 @@ def in_layout(found: Iterable[TextMark], text: str) -> list[TextMark]:
 
 
 def mark_text(html: str, shown: Stretch, found: Sequence[TextMark]) -> str:
-    """`html` shows the stretch word for word; the marks count in the text that the stretch is of."""
+    """Mark a text. `html` shows the range word for word; the marks refer to the text that contains the range."""
     return _marked(html, list(_spans_of_text(shown, found))) if found else html
 
 
@@ -62,7 +62,7 @@ def _spans_of_text(shown: Stretch, found: Iterable[TextMark]) -> Iterator[Span]:
 
 
 def mark_prose(html: str, shown: Stretch, found: Sequence[TextMark]) -> str:
-    """`html` shows the stretch as Markdown: the words of each mark are looked for in it, in the same order as in the text."""
+    """Mark a text in rendered Markdown: the words of each mark are searched in `html`, in the same order as in the text."""
     if html.startswith("<pre") or not found:
         return mark_text(html, shown, found)
     own = _ADDED.sub(lambda added: " " * len(unescape(added[0])), html)

@@ -13,7 +13,7 @@ _INVISIBLE = re.compile(
 
 
 def marks(text: str) -> str:
-    """Controls as their pictures (␀), everything else that cannot be seen as ⟦U+202E⟧. CR LF counts as a line end."""
+    """Show control characters as symbols (␀), and all other invisible ones as ⟦U+202E⟧. CR LF counts as a line end."""
     if text.isascii() and text.isprintable():
         return text
     return _INVISIBLE.sub(_mark, text.replace("\r\n", "\n"))

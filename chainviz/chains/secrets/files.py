@@ -66,7 +66,7 @@ def each_finding(pieces: Iterable[bytes]) -> Iterator[Finding]:
 
 
 def _stretches(pieces: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
-    """Text, and whether it is the last."""
+    """Yield pieces of text, each with whether it is the last."""
     waiting = bytearray()
     for piece in pieces:
         waiting += piece
@@ -85,7 +85,7 @@ def _letter(escape: str) -> str:
 
 
 def scan_file(context: JobContext, upload: int, edition: int) -> list[Any]:
-    """`edition`: after a purge there is something else to be found."""
+    """Scan a file. `edition` distinguishes jobs before and after a purge."""
     whole = Upload.objects.get(pk=upload)
     found = findings_in(_reported(context, exports.original(whole), whole.size))
     return [found.by_rule, found.values]

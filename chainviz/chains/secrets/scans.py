@@ -39,7 +39,7 @@ NAMES, WRITTEN, KEPT = "names", "written", "kept"
 
 
 def scan_content(context: JobContext, snapshot: int, edition: int, looks: int) -> list[Any]:
-    """`edition`: after a purge there is something else to be found; `looks`: and by newer code."""
+    """Scan a content. `edition` distinguishes jobs before and after a purge, and `looks` those of older and newer code."""
     chain = StoredChain(Snapshot.objects.get(pk=snapshot))
     return [spot.packed() for spot in islice(scan(chain, context.report), MOST)]
 
@@ -110,7 +110,8 @@ def stop_own_scan(snapshot: Snapshot, patterns: str, user: User) -> None:
 
 
 def scan_library(context: JobContext, team: int) -> list[Any]:
-    """Rows of the chains of the team's library with findings: chain, version (or NAMES or WRITTEN), findings by rule."""
+    """Return a row for each chain of the team's library with findings: chain, version (or NAMES or WRITTEN), findings
+    by rule."""
     chains = list(Chain.objects.filter(team=team).in_library().order_by("-changed_at"))
     rows: list[Any] = []
     for i, chain in enumerate(chains):

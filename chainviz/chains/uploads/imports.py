@@ -53,7 +53,7 @@ def key_of(offer: Offer) -> str:
 
 
 def size_of(offer: Offer) -> int:
-    """The size of the chain's own document in bytes."""
+    """Return the size of the chain's own document in bytes."""
     return offer.found.region.end - offer.found.region.start
 
 

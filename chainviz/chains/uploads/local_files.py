@@ -282,7 +282,8 @@ def note_reading(path: Path, followed: Sequence[Followed], state: FileState, too
 
 
 def note_copies(session: int | None, chains: Sequence[Chain]) -> None:
-    """Chains that were made by opening a session of the index; None: by a person who wanted to have them."""
+    """Record the chains that were created by opening a session of the index, or with None by a person who wants to keep
+    them."""
     now = timezone.now()
     copies = [WorkingCopy(chain=chain, session_id=session, opened_at=now) for chain in chains if session is not None]
     WorkingCopy.objects.bulk_create(copies, ignore_conflicts=True)

@@ -218,7 +218,7 @@ def undo_added(request: HttpRequest, arrival_id: int) -> HttpResponse:
 @requires("upload")
 @require_safe
 def original(request: HttpRequest, arrival_id: int) -> HttpResponseBase:
-    """The bytes as they were uploaded, while they wait."""
+    """Return the uploaded bytes while they wait."""
     found = arrival_for(request, arrival_id)
     if not staging.is_there(found.waiting):
         raise Http404
@@ -231,7 +231,7 @@ def original(request: HttpRequest, arrival_id: int) -> HttpResponseBase:
 @requires("upload")
 @require_POST
 def forget(request: HttpRequest, arrival_id: int) -> HttpResponse:
-    """The file, and those that are one line of the tray with it."""
+    """Remove the file, and those in the same line of the tray."""
     for each in repeats_of(member_of(request), arrival_for(request, arrival_id)):
         arrivals.forget(each)
     return HttpResponse("") if wants_fragment(request) else see_other("chains:library")

@@ -210,8 +210,8 @@ def describe_step(step: Snapshot) -> tuple[str, str]:
 
 
 def rows_text(operation: str, rows: Sequence[ReportRow]) -> str:
-    """Repairs are counted in fixes, redactions as the Redact page counts them, all other steps in the nodes that they
-    changed, each once."""
+    """Return the number of rows as text. Repairs are counted in fixes, redactions as on the Redact page, all other
+    steps in the nodes that they changed."""
     if operation == "repair":
         return count_text(len(rows), "fix", "fixes")
     if operation == REDACT.name:

@@ -80,7 +80,7 @@ def _opened(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _quoted(name: str, *details: str) -> str:
-    """`name` with what the API says about it."""
+    """Return `name` with the message of the API."""
     told = [detail.strip() for detail in dict.fromkeys(details) if detail.strip()]
     return f"{name} ({': '.join(told)[:_LONGEST]})" if told else name
 
@@ -144,7 +144,7 @@ def _unfinished(value: dict[str, Any]) -> str:
 
 
 def _lone_message(value: dict[str, Any]) -> str:
-    """Cohere's errors are a message and the id of the request."""
+    """Return the message of an error of Cohere, which consists of a message and the id of the request."""
     is_error = "message" in value and set(value) <= {"id", "message"}
     return _quoted("an error that a provider returned", string_of(value, "message")) if is_error and string_of(value, "message") else ""
 

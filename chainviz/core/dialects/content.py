@@ -94,7 +94,7 @@ def patched_result_list(
 
 
 def content_leaves(place: Pointer, elements: ResultElements) -> tuple[Leaf, Leaf]:
-    """Text and pictures of a result whose content lies at `place`, for formats that locate their parts."""
+    """Return the text and the images of a result whose content is at `place`, for formats that locate their parts."""
 
     def spell(field: str) -> Spell:
         def with_value(value: Any, raw: str, speller: Speller) -> str:

@@ -93,7 +93,7 @@ class Writer:
 
 
 def numbered(located: Sequence[Located], first: int = 0) -> list[Located]:
-    """With their parts' origins counted from `first`."""
+    """Return the located parts with origins counted from `first`."""
     return [replace(each, part=replace(each.part, origin=first + place)) for place, each in enumerate(located)]
 
 
@@ -113,7 +113,7 @@ def patched(text: str, old: Sequence[Located], new: Sequence[Part], writer: Writ
 
 
 def set_at(text: str, at: Pointer, new: str) -> str:
-    """`text` with another value at `at`; members that are missing on the way are added."""
+    """Return `text` with another value at `at`. Missing members on the way are added."""
     if json_edit.raw_at(text, at) is not None:
         return json_edit.replace_at(text, at, new)
     raw = json_edit.raw_at(text, at[:-1])
@@ -123,7 +123,7 @@ def set_at(text: str, at: Pointer, new: str) -> str:
 
 
 def without(text: str, at: Pointer) -> str:
-    """`text` without the member at `at`."""
+    """Return `text` without the member at `at`."""
     raw = json_edit.raw_at(text, at[:-1])
     if raw is None:
         return text
@@ -190,7 +190,7 @@ def _slot(place: Pointer) -> tuple[Pointer, int]:
 def _rearranged(
     text: str, old: Sequence[Located], row: Sequence[tuple[Part, int | None]], writer: Writer
 ) -> str:
-    """Parts were added, dropped or moved: each list that holds some of them is put together again."""
+    """Rebuild each list that contains some of the parts, after parts were added, removed or moved."""
     held: dict[Pointer, set[int]] = {}
     for each in old:
         for at, index in map(_slot, (each.place, *each.copies)):

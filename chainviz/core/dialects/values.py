@@ -17,10 +17,8 @@ from chainviz.core.documents.units import Pointer
 
 
 def matched(old: Sequence[Part], new: Sequence[Part]) -> list[int | None]:
-    """For each new part the index of the old part it is, or None.
-
-    Parts of another message may bring the same origins (a merge): an equal part has the first claim.
-    """
+    """Return for each new part the index of its old part, or None. Parts of another message may have the same origins
+    after a merge; equal parts are matched first."""
     claims: list[int | None] = [None] * len(new)
     taken: set[int] = set()
     for strict in (True, False):

@@ -32,7 +32,7 @@ def written_size(messages: Sequence[Message], format: Format) -> int:
 
 class Stylist:
     def __init__(self, chain: Chain, format: Format, envelope: Envelope, *, is_new: bool = False) -> None:
-        """`is_new`: the changes fill an empty document of `format`, such as that of a conversion."""
+        """`is_new` means that the changes fill an empty document of `format`, such as that of a conversion."""
         self._chain = chain
         self._format = format
         self._envelope = envelope

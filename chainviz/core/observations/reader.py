@@ -45,7 +45,7 @@ class Recognition:
 
 
 def called_tools(chain: Chain, section: str = ACTION) -> frozenset[str]:
-    """Names of all tools that the chain calls, natively or in action sections. Reads the whole chain once."""
+    """Return the names of all tools that the chain calls, natively or in action sections. Reads the whole chain once."""
     names = {call.name for shape in chain.shapes() for call in shape.calls}
     for _, message in read_messages(chain, 0, len(chain)):
         if message.role == AI:

@@ -60,7 +60,7 @@ def rewrite(
 
 
 def ignored_losses(text: str, found: TextObservation) -> Iterator[Loss]:
-    """Text among the results that belongs to none of them."""
+    """Yield a loss for each text between the results that belongs to none of them."""
     for each in found.ignored:
         ignored = text[each.start : each.end]
         reason = f"has text among its results that belongs to none: “{_first_line(ignored)}” would be lost"

@@ -92,7 +92,8 @@ def find_wrapper(text: str) -> Wrapped | None:
 
 
 def suspected_names(text: str) -> tuple[str, ...]:
-    """Names of headers in a text that is wrapped like results, or begins with a `[name]` line; () for other texts."""
+    """Return the names of headers in a text that is wrapped like results or begins with a `[name]` line; () for other
+    texts."""
     wrapper = find_wrapper(text)
     inner = text[wrapper.inner_start : wrapper.inner_end] if wrapper else text
     first = first_name(inner)

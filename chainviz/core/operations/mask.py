@@ -125,7 +125,8 @@ class MaskOptions(Options):
         return (*known, *rules_of(self.own_lists(known_lists)))
 
     def own_lists(self, known: Mapping[str, WordList]) -> tuple[WordList, ...]:
-        """The word lists to search for in addition to the known rules. Raises OptionsError for an unknown word list."""
+        """Return the word lists to search for in addition to the known rules. Raises OptionsError for an unknown word
+        list."""
         return (WordList("", self.own_words, self.own_patterns), *chosen_lists(self.word_lists, known))
 
 

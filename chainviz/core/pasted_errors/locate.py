@@ -69,7 +69,7 @@ def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str =
 
 
 def providers_of(error: ErrorMessage, format: str) -> tuple[Provider, ...]:
-    """Providers with this wording; those that chains of the format are made with come first."""
+    """Return the providers with this wording; those whose API uses the chain's format come first."""
     known = {provider.name: provider for provider in PROVIDERS}
     return tuple(sorted((known[name] for name in error.providers), key=lambda provider: not provider.is_of(format)))
 
@@ -92,7 +92,7 @@ def ranked(problems: Iterable[Problem], error: ErrorMessage, places: Places) -> 
 
 
 def unseen_fixes(error: ErrorMessage, places: Places) -> tuple[str, ...]:
-    """Fixes of the places that the error names, where no rule can see what is wrong there."""
+    """Return fixes for the places that the error names if no rule can find the problem there."""
     return error.unseen if places.best else ()
 
 
@@ -145,7 +145,7 @@ NAMED = 4
 
 
 def what_was_tried(error: ErrorMessage, found: LocatedError) -> Iterator[str]:
-    """Sentences: what the message was compared with, and what it names."""
+    """Yield sentences on what the message was compared with, and what it names."""
     if found.provider is None:
         count = len({each.sentence.says for each in known_sentences()})
         yield f"None of the {count:,} known sentences of APIs fits the message."

@@ -43,7 +43,7 @@ def where_model(pattern: str, error: Rule, other: Rule | None) -> Choice:
 
 
 def where_unnamed(unnamed: Rule, rule: Rule) -> Choice:
-    """`unnamed`, for a call whose tool has an empty name; else the rule."""
+    """Return the rule `unnamed` for a call whose tool has an empty name, else the rule."""
 
     def chosen(excerpt: Excerpt, problem: Problem) -> Rule:
         part = _part(excerpt, problem)

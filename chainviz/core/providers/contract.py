@@ -262,14 +262,14 @@ class Provider:
         return None if rule is None else self.problem(path, index, (rule, fault.part, fault.what))
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
-        """Rules about ids in the whole request; `calls` are all calls of the chain in order."""
+        """Check rules about ids in the whole request. `calls` are all calls of the chain in order."""
         for call, before in repeated(calls):
             rule = self.reused_id(call, before)
             if rule is not None:
                 yield self.problem(call.path, call.message, (rule, call.part, f"reuses the call id “{call.id}”"))
 
     def check_whole(self, messages: Sequence[tuple[Path, int, Message]], format: str) -> Iterator[Problem]:
-        """Rules that only the whole request decides; each message with its path and index."""
+        """Check rules that depend on the whole request. Receives each message with its path and index."""
         for check in self.whole:
             yield from (self.problem(*broken) for broken in check(messages, format))
 
@@ -358,7 +358,7 @@ def _fixes_of(excerpt: Excerpt, problem: Problem) -> tuple[str, ...]:
 
 
 def repeated(calls: Iterable[Called]) -> Iterator[tuple[Called, Called]]:
-    """Calls whose id an earlier call of the chain has, each with the last of those."""
+    """Yield the calls whose id an earlier call of the chain has, each with the last of those."""
     seen: dict[str, Called] = {}
     for call in calls:
         if call.id in seen:

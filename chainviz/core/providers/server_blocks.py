@@ -20,8 +20,8 @@ _RESULT = "_tool_result"
 
 
 def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
-    """Results, with their place, of no call before them in the message. Assistant messages in a row are one turn to the
-    API: what follows another one directly is not judged."""
+    """Yield results without an earlier call in the message, with their place. Consecutive AI messages are one turn to
+    the API, so a message that directly follows another one is not checked."""
     called: set[str] = set()
     for i, part in enumerate(message.parts):
         if not isinstance(part, Opaque):
@@ -33,7 +33,7 @@ def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
 
 
 def lone_calls(message: Message) -> Iterator[tuple[int, Opaque]]:
-    """Calls, with their place, of which no result is behind them in the message."""
+    """Yield calls without a later result in the message, with their place."""
     if Opaque not in map(type, message.parts):
         return iter(())
     answered: set[str] = set()

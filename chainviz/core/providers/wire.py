@@ -60,7 +60,7 @@ def in_blocks(message: Message, faults: Iterable[Fault], key: str) -> Iterator[W
 
 
 def unknown_members(value: Mapping[str, Any], known: Iterable[str], place: Pointer = ()) -> Iterator[Fault]:
-    """Members that nobody here understands."""
+    """Yield members that chainviz does not know."""
     for key in value.keys() - known:
         yield NOT_UNDERSTOOD, (*place, key), f"has the field “{key[:40]}”, which is not checked"
 

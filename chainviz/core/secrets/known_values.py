@@ -72,7 +72,7 @@ class Values:
         return with_spans(message, lambda part, place, text: self.spans(text))
 
     def mask_raw(self, text: str) -> str:
-        """Text that belongs to no part: carried lines, the envelope, members of a unit that no part was read from."""
+        """Mask text that belongs to no part: carried lines, the envelope, members of a unit from which no part was read."""
         spans = self.source_spans(text)
         return mask_text(text, spans, json=True) if spans else text
 
@@ -125,7 +125,8 @@ class _Places:
 
 
 def _is_whole(text: str, start: int, end: int, joins: str) -> bool:
-    """`joins`: what belongs to a word beside letters and digits."""
+    """Return True if the match is a whole word. `joins` contains the characters that belong to a word besides letters
+    and digits."""
 
     def in_word(letter: str) -> bool:
         return letter.isalnum() or (letter != "" and letter in joins)

@@ -64,7 +64,7 @@ def mask(message: Message, findings: Sequence[Finding], masker: Masker) -> Messa
 
 
 def mask_text(text: str, spans: Iterable[Span], *, json: bool = False) -> str:
-    """`json`: a text that was JSON stays JSON."""
+    """Mask a text. With `json`, a text that was JSON stays valid JSON."""
     ordered = sorted(spans)
     new = _put(text, ordered)
     if not json or is_json(new) or not is_json(text):
@@ -94,7 +94,8 @@ def _is_bare(text: str, start: int, end: int) -> bool:
 
 
 def with_spans(message: Message, spans_of: Callable[[int, str, str], Sequence[Span]]) -> Message:
-    """`spans_of(part, place, text)` gives each span and its replacement; the same object where nothing changes."""
+    """Replace spans of a message. `spans_of(part, place, text)` returns each span and its replacement. Returns the same
+    object if nothing changes."""
     parts: list[Part] = []
     for index, part in enumerate(message.parts):
         new: Part | None = part

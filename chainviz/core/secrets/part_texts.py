@@ -183,7 +183,7 @@ def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
 
 
 def _leaves(unit: Any, fragment: Fragment, blocks_at: Pointer) -> Iterator[tuple[Pointer, str, str | int | float]]:
-    """Texts and numbers of the message, each with its pointer and its key."""
+    """Yield the texts and numbers of the message, each with its pointer and its key."""
     waiting: list[tuple[Pointer, str, Any]] = [((), "", unit)]
     while waiting:
         pointer, key, value = waiting.pop()

@@ -87,7 +87,7 @@ _EXPLAINED = (
 
 
 def own_rule(name: str, pattern: str, label: str = "") -> Rule:
-    """OptionsError, in one sentence, where RE2 is absent or cannot take the pattern."""
+    """Return the rule of a pattern. Raises OptionsError, with one sentence, if RE2 is missing or refuses the pattern."""
     compiled = _compile_rule(pattern)
     return Rule(name, label or name, "own", compiled, value=compiled.value)
 

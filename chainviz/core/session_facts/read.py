@@ -153,7 +153,7 @@ def _counted(problems: Iterable[Problem]) -> tuple[ProblemCount, ...]:
 
 
 def _points(prompts: Sequence[int]) -> tuple[int, ...]:
-    """Prompts thinned out to few points: the largest of each stretch."""
+    """Reduce the prompts to few points: the largest of each range."""
     if len(prompts) <= MOST_POINTS:
         return tuple(prompts)
     bounds = [len(prompts) * place // MOST_POINTS for place in range(MOST_POINTS + 1)]

@@ -71,7 +71,7 @@ class Result:
     raw: Raw
 
     def as_content_parts(self) -> tuple[Text | Medium, ...]:
-        """Parts of a message: the text, also an empty one, then the media."""
+        """Return the parts of a message: the text, even if it is empty, then the media."""
         return (Text(self.text), *self.media)
 
 

@@ -70,7 +70,7 @@ def _in_holders(holders: Iterable[Mapping[str, Any]]) -> dict[str, TokenUsage]:
 
 
 def _by_model(value: Any) -> dict[str, TokenUsage]:
-    """Inspect's sums, by model."""
+    """Return Inspect's totals by model."""
     given = {name: read_usage(usage) for name, usage in value.items()} if isinstance(value, dict) else {}
     # how many calls they are of is not recorded
     return {name: usage._replace(calls=0) for name, usage in given.items() if usage is not None}
@@ -130,7 +130,7 @@ NO_SCHEMAS = ToolSchemas()
 
 
 def tool_schemas(beside: Mapping[str, Any]) -> ToolSchemas:
-    """From the members beside the messages, such as `tools` of a request; what is odd is left out."""
+    """Read tool schemas from the members beside the messages, such as `tools` of a request. Invalid ones are left out."""
     arguments: dict[str, Schema] = {}
     results: dict[str, Schema] = {}
     for tool in declared_tools(beside):

@@ -33,7 +33,7 @@ _FILE: TypeAdapter[dict[str, ModelFigures]] = TypeAdapter(dict[str, ModelFigures
 
 
 def read_overrides(path: str) -> Overrides:
-    """Figures by the name of the model, from a JSON file; "" for none. Raises OptionsError if it cannot be read."""
+    """Read figures of models by name from a JSON file; "" for no file. Raises OptionsError if it cannot be read."""
     if not path:
         return {}
     try:
@@ -57,7 +57,7 @@ class Models:
     overrides: Overrides
 
     def context_window(self, model: str) -> int | None:
-        """Tokens, or None if it is not known."""
+        """Return the context window in tokens, or None if it is not known."""
         own = self.overrides.get(model)
         if own is not None and own.context is not None:
             return own.context

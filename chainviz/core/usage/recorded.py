@@ -192,7 +192,7 @@ def _details(value: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _plain(key: str) -> str:
-    """`inputTokens` and `input_tokens` are one name."""
+    """Return the name in a common spelling: `inputTokens` and `input_tokens` are equal."""
     return key.replace("_", "").lower()
 
 

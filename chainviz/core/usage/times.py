@@ -35,7 +35,7 @@ class Times(NamedTuple):
         return self.began > 0
 
     def __or__(self, other: tuple[int, int]) -> Times:
-        """From the earlier beginning to the later end."""
+        """Return the times from the earlier beginning to the later end."""
         if not self or not other[0]:
             return self or Times(*other)
         return Times(min(self.began, other[0]), max(self.ended, other[1]))
@@ -94,7 +94,7 @@ def _milliseconds(value: Any) -> int:
 
 
 def _of_text(text: str) -> int:
-    """A time without zone is one of UTC; a day alone is no time."""
+    """Return the time that a text names. A time without a zone is in UTC; a day alone is not a time."""
     if not 16 <= len(text) <= 40:
         return 0
     try:

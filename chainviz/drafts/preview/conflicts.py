@@ -138,7 +138,7 @@ def conflict_page(draft: Draft, sent: Sent = NOTHING_SENT) -> ConflictPage:
 
 
 def _missing(merge: SnapshotMerge, sent: Sent) -> int:
-    """The number of the first card without a choice."""
+    """Return the number of the first card without a choice."""
     return next((number for number, each in enumerate(merge.conflicts, 1) if each.key not in sent.choices), 1)
 
 

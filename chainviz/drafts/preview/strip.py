@@ -75,7 +75,7 @@ def _problems(before: Snapshot, after: Snapshot) -> str:
 
 
 def strip_answer(request: HttpRequest, draft: Draft, said: str, path: str) -> HttpResponse:
-    """The fragment that answers a change made in the explorer."""
+    """Return the fragment that answers a change in the explorer."""
     return render(request, "drafts/preview/_strip.html", {"strip": draft_strip(draft, said, path)})
 
 

@@ -301,7 +301,7 @@ def _shared(page: SimulationPage) -> SharedPage:
 
 
 def _csv(ran: SimulationRan) -> HttpResponse:
-    """Every turn and line, in bytes."""
+    """Return every turn and line as CSV, in bytes."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["turn", *(line.name for line in ran.lines)])

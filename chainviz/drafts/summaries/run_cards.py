@@ -157,7 +157,7 @@ class RunPage:
 
 
 def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> RunPage:
-    """`opened`: pieces that show their texts however many there are."""
+    """Return the page of a run. `opened` contains the pieces that show their texts in any case."""
     target = target_of_run(run)
     active = jobs_of(run)
     awaited = is_awaited(run, active)

@@ -63,7 +63,7 @@ def status(request: HttpRequest, chain_id: int, run_id: int) -> HttpResponse:
 
 
 def _looks(words: str) -> tuple[dict[int, str], set[int]]:
-    """`12:waiting,13:ready:open` as the page sends it."""
+    """Read the looks of pieces from a request, such as `12:waiting,13:ready:open`."""
     looks: dict[int, str] = {}
     opened: set[int] = set()
     for word in words[:20_000].split(","):
@@ -82,7 +82,7 @@ def _first(request: HttpRequest) -> int:
 @requires("draft")
 @require_safe
 def piece(request: HttpRequest, chain_id: int, run_id: int, piece_id: int) -> HttpResponse:
-    """One piece with its text."""
+    """Show one piece with its text."""
     run, row = _piece(request, chain_id, run_id, piece_id)
     if not wants_fragment(request):
         return _to_piece(run, row)

@@ -214,7 +214,7 @@ def choose_mail(request: HttpRequest) -> HttpResponse:
 @require_POST
 @not_recorded
 def mute(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """`act=unmute` takes it back."""
+    """Mute a chain, or with `act=unmute` unmute it."""
     muted: dict[str, Any] = {"chain": chain_for(request, chain_id), "person": person_of(request)}
     if request.POST.get("act") == "unmute":
         Mute.objects.filter(**muted).delete()

@@ -75,7 +75,7 @@ def _read(given: LabelChoice) -> tuple[Label.Kind, str, int | None]:
 
 @transaction.atomic
 def take_away(label: Label, *, by: Membership) -> None:
-    """One's own; editors take away those of others too."""
+    """Remove a person's own label; editors can also remove those of others."""
     review_lock(label.chain)
     if label.person_id != by.user_id and not by.may("save"):
         raise Refused(f"{label.person_name} set this label; an editor can remove it.")
@@ -113,7 +113,7 @@ def _order(row: LabelRow) -> tuple[int, ...]:
 
 
 def used_labels(team: Team) -> list[tuple[str, str]]:
-    """Address and words of each label that a chain of the team has, for a filter."""
+    """Return the address and words of each label in the team's chains, for a filter."""
     found = Label.objects.filter(chain__team=team, chain__trashed_at=None)
     rows = found.order_by("kind", "name", "value").values_list("kind", "name", "value").distinct()[:500]
     labels: Iterable[Label] = (Label(kind=kind, name=name, value=value) for kind, name, value in rows)

@@ -29,7 +29,7 @@ from chainviz.web.http import see_other, small_number
 @require_http_methods(["GET", "HEAD", "POST"])
 @recorded_together
 def labels(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """`?v=2&path=s1.p1` labels a node of a version, else the whole chain."""
+    """Show the labels of a node of a version (`?v=2&path=s1.p1`), else of the whole chain. POST sets a label."""
     given = request.POST if request.method == "POST" else request.GET
     subject = version_subject(request, chain_id, small_number(given.get("v", "")))
     path = _path(subject, given.get("path", ""))

@@ -36,7 +36,7 @@ class Discussion(Checked):
 
 class ThreadQuerySet(CheckedQuerySet["Thread"]):
     def visible_to(self, user: User) -> ThreadQuerySet:
-        """Threads with a comment that the person may see."""
+        """Return the threads with a comment that the person may see."""
         shown = Comment.objects.visible_to(user)
         return self.filter(models.Exists(shown.filter(thread=models.OuterRef("pk"))))
 
@@ -100,7 +100,7 @@ class CommentQuerySet(CheckedQuerySet["Comment"]):
         return self.filter(sent if user is None else sent | Q(author=user))
 
     def pending(self, user: User, chain: Chain) -> CommentQuerySet:
-        """Comments of the person on this chain that are not sent yet."""
+        """Return the person's comments on this chain that are not sent yet."""
         return self.filter(author=user, thread__chain=chain, sent_at=None)
 
 

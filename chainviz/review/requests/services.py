@@ -31,7 +31,7 @@ JUDGES = [role.value for role in Role if may(role, "verdict")]
 
 
 def may_judge(chain: Chain) -> QuerySet[Membership]:
-    """Members of the chain's team who may give verdicts."""
+    """Return the members of the chain's team who may give verdicts."""
     members = Membership.objects.active().filter(team=chain.team_id, role__in=JUDGES)
     return members.select_related("user").order_by("user__first_name", "pk")
 

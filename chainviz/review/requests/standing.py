@@ -208,7 +208,7 @@ def _roles(team: int) -> dict[int, str]:
 
 
 def _open_threads(keys: Sequence[int]) -> Iterable[tuple[int, int]]:
-    """Threads of which at least one comment was sent."""
+    """Return the threads with at least one sent comment."""
     threads = Thread.objects.open().filter(chain__in=keys, comments__sent_at__isnull=False)
     return threads.order_by().values_list("chain").annotate(count=Count("pk", distinct=True))
 

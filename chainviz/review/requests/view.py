@@ -29,7 +29,7 @@ ROWS = 100
 @requires("read", team_mode=True)
 @require_safe
 def review(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """`?v=3` shows another version than the newest, `?from=51` other sections."""
+    """Show the review. `?v=3` shows another version than the newest, `?from=51` other sections."""
     return _page(request, chain_id, small_number(request.GET.get("v", "")))
 
 

@@ -79,7 +79,7 @@ def _digest(snapshot: Snapshot) -> tuple[str, int]:
 
 
 def next_number(team: Team) -> int:
-    """Sign-offs and certificates of a team are numbered together; the team's row is locked."""
+    """Return the next number. Sign-offs and certificates of a team are numbered together; the team's row is locked."""
     return SignOff.objects.filter(team=team).count() + 1
 
 
@@ -110,7 +110,7 @@ def _approval(verdict: Verdict) -> list[Any]:
 
 
 def _removed(chain: Chain) -> list[list[str]]:
-    """Redactions, masks and purges that are part of a version: name, sentence, where."""
+    """Return the redactions, masks and purges of a version: name, sentence, place."""
     entries = AuditEntry.objects.filter(chain_key=chain.pk).prefetch_related("later").order_by("pk")
     kept = [each for each in entries if not each.draft_key or "saved_as" in each.record.get("became", {})]
     return [[describe_entry(each)[1], describe_entry(each)[2], whereabouts(each)] for each in kept]

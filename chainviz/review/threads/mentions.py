@@ -18,7 +18,7 @@ def handle_of(person: User) -> str:
 
 
 def members_by_handle(team: Team | int) -> dict[str, list[User]]:
-    """Empty in local mode, which has one person."""
+    """Return the members by their handle; empty in local mode, which has one person."""
     if settings.CHAINVIZ.mode != "team":
         return {}
     found: dict[str, list[User]] = {}

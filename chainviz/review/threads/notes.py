@@ -100,7 +100,7 @@ def _box(thread: Any) -> str:
 
 
 def threads_with_places(subject: Subject) -> QuerySet[Any]:
-    """Threads that the person may see. `place_key` is None for one whose place is not known yet."""
+    """Return the threads that the person may see. `place_key` is None for a thread whose place is not known yet."""
     shown = Comment.objects.visible_to(subject.person).filter(thread=OuterRef("pk"))
     here = FilteredRelation("places", condition=Q(places__snapshot_key=subject.snapshot.pk))
     first = shown.order_by("pk")

@@ -128,7 +128,8 @@ class ThreadView:
 
 
 def thread_views(chain: Chain, version: int, places: Iterable[Place], person: User) -> list[ThreadView]:
-    """`places`: those of a snapshot, with their threads. Two queries, whatever their number."""
+    """Return the views of threads. `places` are those of a snapshot, with their threads. Needs two queries, whatever
+    their number."""
     found = list(places)
     threads = {place.thread_id: place.thread for place in found}
     comments: dict[int, list[Comment]] = {}

@@ -81,7 +81,7 @@ def _path_in(chain: StoredChain, where: str) -> Path:
 @requires("read", to_post="comment")
 @recorded_together
 def thread(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
-    """POST answers it, resolves it or reopens it."""
+    """Show a thread. POST replies to it, resolves it or reopens it."""
     chain = chain_for(request, chain_id)
     shown = _view_of(request, chain, number)
     if request.method != "POST":
@@ -112,7 +112,7 @@ def _do(found: Thread, request: HttpRequest, act: str, body: str) -> Comment | N
 @requires("read")
 @require_safe
 def comment(request: HttpRequest, chain_id: int, comment_id: int) -> HttpResponse:
-    """The link to a comment: it stays the same in later versions."""
+    """Redirect from the link of a comment, which stays the same in later versions."""
     found = _comment(request, chain_for(request, chain_id), comment_id)
     return see_other(f"{reverse('review:thread', args=[chain_id, found.thread.number])}#comment-{found.pk}")
 
@@ -161,7 +161,7 @@ def delete_comment(request: HttpRequest, chain_id: int, comment_id: int) -> Http
 @require_POST
 @recorded_together
 def pending(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """Sends or discards the person's pending comments on the chain."""
+    """Send or discard the person's pending comments on the chain."""
     chain, person = chain_for(request, chain_id), person_of(request)
     if request.POST.get("act") == "discard":
         count = writing.discard_pending(person, chain)

@@ -129,6 +129,6 @@ def discard_pending(person: User, chain: Chain) -> int:
 
 
 def _locked(chain: Chain) -> Discussion:
-    """Writers of a chain's threads take turns."""
+    """Lock the threads of a chain, so that writers take turns."""
     Discussion.objects.get_or_create(chain=chain)
     return Discussion.objects.select_for_update().get(chain=chain)

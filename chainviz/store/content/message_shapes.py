@@ -146,7 +146,7 @@ def shape_of(message: Message) -> StoredShape:
 
 
 def clean(text: str) -> str:
-    """`text` as any database takes it: control characters and lone surrogates become U+FFFD."""
+    """Return `text` in a form that any database accepts: control characters and lone surrogates become U+FFFD."""
     return text if text.isprintable() else _UNFIT.sub("\ufffd", text)
 
 

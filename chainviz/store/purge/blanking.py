@@ -79,7 +79,7 @@ class Blanks:
         return text if blanked == content else blanked.decode("utf-8", "surrogatepass")
 
     def plain(self, value: object) -> object:
-        """Texts inside JSON values, keys too."""
+        """Blank the texts in JSON values, including keys."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):

@@ -279,7 +279,7 @@ def _in_upload(places: Places, needle: Needle, run: Run, after: int) -> Iterator
 
 
 def _scan(upload: UploadReader, needle: Needle, fragments: Fragments, first: int) -> Iterator[int]:
-    """Positions of the messages that may say the text, in the order of the upload."""
+    """Yield the positions of the messages that may contain the text, in the order of the upload."""
     tail = b""
     resume = first
     structure_from = -1  # the upload is only structure from this byte up to here

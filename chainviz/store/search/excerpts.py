@@ -51,7 +51,7 @@ def excerpt(text: str, pattern: re.Pattern[str]) -> Excerpt | None:
 
 
 def _around(text: str, begin: int, stop: int, pattern: re.Pattern[str]) -> Excerpt:
-    """`begin`, `stop`: of the first place."""
+    """Return the excerpt around the first place, which is `begin:stop`."""
     at, end = _whole_words(text, max(0, begin - BEFORE), begin), min(len(text), stop + AFTER)
     start = max(0, begin - 1)
     plain, places = _with_places(text[start : stop + OVERLAP])

@@ -20,8 +20,8 @@ from chainviz.store.transfer.leases import batch as import_batch
 
 class SnapshotWriter:
     def __init__(self, run: Run, batch: Batch | None = None, request: Request = NO_REQUEST) -> None:
-        """`batch` opens the transactions of a history that is there already. `request`: what the document records beside the
-        messages, as far as that is known before they are read."""
+        """`batch` opens the transactions of an existing history. `request` contains the facts beside the messages, as
+        far as they are known before the messages are read."""
         self._run = run
         self._writer = RunWriter(run, batch or (lambda: import_batch(run.history)))
         self._blocks = BlockWriter(run.history_id)

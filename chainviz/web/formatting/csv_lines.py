@@ -26,5 +26,5 @@ def csv_lines(fields: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterat
 
 
 def formula_safe(value: object) -> object:
-    """Spreadsheets run a cell that begins like a formula; an apostrophe makes it text."""
+    """Put an apostrophe before a cell that begins like a formula, because spreadsheets would run it."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value

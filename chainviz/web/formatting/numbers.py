@@ -35,7 +35,7 @@ def token_text(size: int) -> str:
 
 
 def tokens_text(tokens: int) -> str:
-    """812, 96.2k, 1.4M, 4.8B."""
+    """Return a number of tokens as text: 812, 96.2k, 1.4M, 4.8B."""
     if tokens < 1_000:
         return str(tokens)
     for unit, size in (("k", 1_000), ("M", 1_000_000)):

@@ -12,7 +12,7 @@ MARK = re.compile("⟦U\\+([0-9A-F]{4})⟧")
 
 
 def for_field(text: str) -> str:
-    """`text` as a text field can hold it."""
+    """Return `text` in a form for a text field."""
     return NOT_IN_FIELDS.sub(lambda found: f"⟦U+{ord(found[0]):04X}⟧", text)
 
 

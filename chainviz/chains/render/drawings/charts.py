@@ -40,7 +40,7 @@ class Block:
 
 
 def bytes_svg(blocks: Sequence[Block], zoom: tuple[float, float] | None, label: str) -> str:
-    """`zoom` is the range of the strip that the rows below it cover."""
+    """Draw the chart. `zoom` is the range of the strip that the rows below it cover."""
     rows = max((block.row for block in blocks), default=0)
     height = STRIP + ZOOM + ROW * rows if rows else STRIP
     wedge = ""

@@ -104,7 +104,7 @@ def _link(group: Sequence[_Drawn], base_url: str) -> str:
 
 
 def joined(blocks: Sequence[Block]) -> Block:
-    """Neighbours as one block; the role that has most bytes gives its colour."""
+    """Join neighbours into one block, with the colour of the role that has the most bytes."""
     if len(blocks) == 1:
         return blocks[0]
     sizes: dict[str, int] = {}

@@ -56,7 +56,7 @@ class LongString:
         return self.marks[-1].characters
 
     def text(self, read: Read, start: int, end: int) -> str:
-        """Characters `start:end`."""
+        """Return the characters `start:end`."""
         first = self._mark(start)
         last = self.marks[min(bisect_left(self.marks, end, key=_CHARACTERS), len(self.marks) - 1)]
         text, _ = _value(read(first.at, last.at))
@@ -91,7 +91,7 @@ class LongText(str):
 
 
 def length_of(text: str) -> int:
-    """Characters of all of it."""
+    """Return the length of the whole text in characters."""
     return text.whole.length if isinstance(text, LongText) else len(text)
 
 

@@ -57,5 +57,5 @@ def unquoted(spelled: bytes) -> bytes | None:
 
 
 def quoted(text: str, *, ascii_only: bool) -> str:
-    """`text` as a JSON string spells it."""
+    """Return `text` as a JSON string."""
     return json_edit.quote(text, ascii_only)[1:-1]

@@ -125,7 +125,7 @@ NAMED: dict[str, dict[str, Any]] = {
 
 
 def from_repr(text: str) -> str | None:
-    """JSON of a Python value, or None if the text is something else."""
+    """Return the JSON of a Python value, or None if the text is something else."""
     tree = _parsed(text.strip())
     try:
         return json.dumps(_plain(tree)) if tree is not None else None

@@ -148,7 +148,7 @@ class Opencode(LeafFormat):
         return COMPACT_SUMMARY if role == AI and inner(value, "info").get("summary") is True else ""
 
     def is_sent(self, message: Message) -> bool:
-        """opencode leaves out answers that failed, but for those that a person stopped."""
+        """Return True if opencode sends the message. It leaves out answers that failed, unless a person stopped them."""
         info = inner(parse(message.source[0].text), "info") if message.source else {}
         error = info.get("error")
         return not isinstance(error, dict) or string_of(error, "name") == "MessageAbortedError"

@@ -152,7 +152,8 @@ class PiSession(LeafFormat):
         return next((place for place in range(last, -1, -1) if kept and _member(messages[place], "id") == kept), last)
 
     def is_sent(self, message: Message) -> bool:
-        """pi leaves out answers that broke off or failed, but not the results of their calls (its transform-messages.ts)."""
+        """Return True if pi sends the message. It leaves out answers that broke off or failed, but not the results of
+        their calls (its transform-messages.ts)."""
         return message.role != AI or message.note.partition(":")[0] not in _BROKEN_OFF
 
     def losses(self, message: Message) -> tuple[str, ...]:

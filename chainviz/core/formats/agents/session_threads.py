@@ -140,7 +140,8 @@ def _branches(lines: Sequence[_Line]) -> Iterator[Thread]:
 
 
 def _first_prompts(lines: Sequence[_Line]) -> list[list[_Line]]:
-    """Prompts that begin the same session, up to each compaction; none where answers have no parent: no line has one."""
+    """Return the prompts that begin the same session, up to each compaction. Empty if answers have no parent, since no
+    line has one then."""
     found: list[dict[str, list[_Line]]] = [{}]
     for line in lines:
         if line.is_compaction:
@@ -199,7 +200,7 @@ def lists_of(source: Source, threads: Sequence[Thread], is_message: Callable[[ob
 
 
 def lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Lines with their ends, each with its offset."""
+    """Yield lines with their line breaks, each with its offset."""
     offset = 3 if source.bom else 0
     rest = b""
     for start in range(offset, source.size, CHUNK):

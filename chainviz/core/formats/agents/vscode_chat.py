@@ -53,7 +53,8 @@ class CopilotChat(ReadOnlyUnits):
         return isinstance(value, dict) and "requestId" in value and isinstance(inner(value, "message").get("text"), str)
 
     def carried_in(self, value: object) -> frozenset[str]:
-        """The pieces that the editor showed repeat the recorded rounds."""
+        """Return the carried fields. The pieces that the editor showed are carried if the rounds are recorded, since
+        they repeat them."""
         has_rounds = bool(objects_of(inner(inner(value, "result"), "metadata"), "toolCallRounds"))
         return self.carried_fields | {"response"} if has_rounds else self.carried_fields
 

@@ -61,6 +61,6 @@ class GoaitoolsState(Format):
 
 
 def _is_state(beside: Mapping[str, Any]) -> bool:
-    """processed_length, or version and provider with nothing else beside them."""
+    """Return True if the members contain processed_length, or only version and provider."""
     keys = beside.keys()
     return "processed_length" in keys or ({"version", "provider"} <= keys <= MEMBERS)

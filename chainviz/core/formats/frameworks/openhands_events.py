@@ -186,7 +186,7 @@ def located_call(event: dict[str, Any], at: Pointer, place: Pointer) -> Located:
 
 
 def unclaimed_calls(event: dict[str, Any], at: Pointer, claimed: set[str]) -> Iterator[Located]:
-    """Calls of the answer that no event of it carries out."""
+    """Yield the calls of the answer that no event of it executes."""
     calls = value_at(event, (METADATA, *MESSAGE, "tool_calls"))
     for index, call in enumerate(calls if type(calls) is list else ()):
         if string_of(call, "id") not in claimed and type(value_at(call, ("function",))) is dict:

@@ -195,7 +195,7 @@ def _regions(source: Source) -> Iterator[tuple[int, int, int]]:
 
 
 def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Lines with their ends, each with its offset."""
+    """Yield lines with their line breaks, each with its offset."""
     offset = 3 if source.bom else 0
     rest = b""
     for start in range(offset, source.size, CHUNK):

@@ -69,7 +69,7 @@ class Step:
 
 
 def keys(text: str) -> list[Key]:
-    """Lines that begin a step or an action. Where the first thought has a number, only numbered ones count."""
+    """Return the lines that begin a step or an action. If the first thought has a number, only numbered ones count."""
     found = [Key(each[1] or each[2], each[3] or "", each.start(), each.end()) for each in _KEY.finditer(text)]
     first = next((key for key in found if key.word not in (QUESTION, ANSWER)), None)
     is_numbered = first is not None and bool(first.number)

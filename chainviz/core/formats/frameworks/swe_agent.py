@@ -121,7 +121,7 @@ class SWEAgentYAML(ReadOnly):
 
 
 def _items(text: str) -> Iterator[Any]:
-    """The nodes of the messages."""
+    """Yield the nodes of the messages."""
     try:
         root = yaml.compose(text, Loader=_LOADER) if _is_plain(text) else None
     except (yaml.YAMLError, ValueError, RecursionError):

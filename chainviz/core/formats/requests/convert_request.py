@@ -32,7 +32,7 @@ class NewDocument:
 
 
 def read_request(chain: Chain, format: Format) -> OldRequest:
-    """`format`: the one in which the chain is written."""
+    """Read the request of a document. `format` is the one in which the chain is written."""
     texts = chain.surroundings.document_texts()
     try:
         value = parse(_joined(texts))
@@ -50,7 +50,8 @@ def read_request(chain: Chain, format: Format) -> OldRequest:
 
 
 def write_document(format: Format, settings: RequestSettings, called: Collection[str], *, is_line: bool = False) -> NewDocument:
-    """`is_line`: one line of a file for fine-tuning, which is a document even without settings."""
+    """Write the document without messages. `is_line` means one line of a file for fine-tuning, which is a document even
+    without settings."""
     form = format.training if is_line else format.request
     if form is None:
         return NewDocument("", tuple(Change("left-out", settings.places.get(name, name)) for name in set_names(settings)))

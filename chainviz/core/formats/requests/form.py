@@ -95,7 +95,7 @@ class RequestForm:
         return ReadRequest(RequestSettings(**found, tools=tools, family=self.family, places=members.places), left_out)
 
     def write(self, settings: RequestSettings, called: Collection[str] = ()) -> NewRequest:
-        """`called`: the names of the tools that the messages call or have results of."""
+        """Write a request. `called` contains the names of the tools that the messages call or have results of."""
         new = NewRequest(settings, {}, [])
         self._write_model(new)
         self._write_numbers(new)

@@ -106,7 +106,7 @@ class Change:
 
 
 def sentences(changes: Iterable[Change], label: str) -> Iterator[str]:
-    """A sentence for each kind of change. `label` names the format that is written."""
+    """Yield a sentence for each kind of change. `label` names the format that is written."""
     found = list(changes)
     left_out = [change.place for change in found if change.kind == "left-out"]
     if left_out:
@@ -265,7 +265,7 @@ def _values(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def from_openapi(schema: Any) -> Any:
-    """Gemini's type Schema as JSON Schema: types in small letters, counts as numbers, `nullable` as a type."""
+    """Return Gemini's type Schema as JSON Schema: types in lower case, counts as numbers, `nullable` as a type."""
     if not isinstance(schema, Mapping):
         return schema
     new: dict[str, Any] = {_CAMEL.get(str(key), str(key)): each for key, each in schema.items()}

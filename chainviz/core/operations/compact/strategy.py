@@ -121,7 +121,7 @@ def print_strategy(compactor: Trigger, indent: int | None = None) -> str:
 
 
 def as_value(node: Trigger) -> dict[str, Any]:
-    """A compactor or trigger as a JSON value."""
+    """Return a compactor or trigger as a JSON value."""
     value: dict[str, Any] = {"type": node.type}
     for name, kind in kinds_of(type(node)).items():
         found = getattr(node, name)

@@ -102,17 +102,17 @@ _CODE = re.compile(
 
 
 def stands_for_one(value: str) -> bool:
-    """`<token>`, `$TOKEN`, `your-key-here`, `****`: not a secret, although in the place of one."""
+    """Return True for a placeholder of a secret, such as `<token>`, `$TOKEN`, `your-key-here` or `****`."""
     return bool(_STANDS_FOR.match(value)) or len(set(value)) < 3
 
 
 def is_code(value: str) -> bool:
-    """`getpass.getpass()`, `os.environ`: what gives the secret, not the secret."""
+    """Return True for code that returns a secret, such as `getpass.getpass()` or `os.environ`."""
     return bool(_CODE.search(value))
 
 
 def entropy(text: str) -> float:
-    """Bits a character, by Shannon."""
+    """Return the entropy in bits per character, by Shannon."""
     return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values()) if text else 0.0
 
 
@@ -154,7 +154,7 @@ def is_element(value: str, found: Found) -> bool:
 
 
 def is_login(value: str, found: Found) -> bool:
-    """Base64 of `name:password`."""
+    """Return True for base64 of `name:password`."""
     try:
         name, colon, password = base64.b64decode(value, validate=True).decode("utf-8").partition(":")
     except ValueError:
@@ -230,5 +230,5 @@ _NOBODY = re.compile(r"(?i)^(?:git|noreply|no-reply)@|\.(?:png|jpe?g|gif|svg|web
 
 
 def is_mailbox(value: str, found: Found) -> bool:
-    """Somebody's address: not git@host, nobody's, or a file that only looks like one."""
+    """Return True for the address of a person: not git@host, no placeholder, and not a file name that looks like one."""
     return not _NOBODY.search(value)

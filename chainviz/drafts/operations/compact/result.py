@@ -96,7 +96,7 @@ class Result:
         yield _measure("Turns", before.turns, after.turns)
 
     def _tokens(self) -> Measure:
-        """A number that was recorded or given is not compared with an estimate."""
+        """Return the measure in tokens. A recorded or given number is not compared with an estimate."""
         before, after, source = self.ran.before.tokens, self.ran.after.tokens, self.ran.tokens_source
         if source in ("recorded", "given"):
             return Measure(f"Prompt tokens, {source}, then estimated", f"{before:,}", f"≈ {after:,}", "", None)

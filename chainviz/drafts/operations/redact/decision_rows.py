@@ -201,7 +201,7 @@ def _view(
 
 
 def _chips(follows: str, is_cut: bool) -> tuple[tuple[Chip, ...], bool]:
-    """Neighbours that are the same are one chip."""
+    """Return chips; equal neighbours share one."""
     chips: list[Chip] = []
     for letter in follows:
         if chips and chips[-1].letter == letter:

@@ -162,7 +162,7 @@ def reading_of(target: Target, *, content: bool, **asked: Any) -> Job | None:
 
 
 def read_content(context: JobContext, *, content: bool = True, only: Sequence[str] = (), since: str = "", **args: Any) -> list[Any]:
-    """Jobs from before issue 8 do not name `content`."""
+    """Read the contents. Jobs of earlier versions do not name `content`."""
     options = RepairOptions(content=content, only=tuple(only), since=since)
     return [_packed(fix) for fix in propose(target_of_job(context.job).stored, options, context.report)]
 

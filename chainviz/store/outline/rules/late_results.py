@@ -24,7 +24,7 @@ class LateIds(NamedTuple):
     """Calls whose result comes after later AI messages of the same run (core's JoinedResults)."""
 
     def changed(self, other: LateIds) -> set[str]:
-        """Ids that only one of both has."""
+        """Return the ids that only one of both has."""
         return ({*self.late} ^ {*other.late}) | ({*self.joined} ^ {*other.joined})
 
 

@@ -25,7 +25,7 @@ Links = list[dict[int, float]]
 
 
 def ranked(sentences: Sequence[str], weights: Sequence[float], count: int) -> list[int]:
-    """Indexes of the best sentences, best first; ties go to the earlier one."""
+    """Return the indexes of the best sentences, best first; of equal ones the earlier comes first."""
     chosen = sorted(range(len(sentences)), key=lambda i: (-weights[i], i))[:MOST]
     chosen.sort()
     links = _links([sentences[i] for i in chosen])
