@@ -63,7 +63,7 @@ from chainviz.core.formats.frameworks.swe_agent import SWEAgent, SWEAgentWeb, SW
 from chainviz.core.formats.frameworks.vercel_model import PositAssistant, VercelModel
 from chainviz.core.formats.frameworks.vercel_ui import Mastra, VercelUI
 from chainviz.core.formats.neutral import Neutral
-from chainviz.core.formats.streamed_logs import streamed_logs
+from chainviz.core.formats.streamed_logs import logged_events, streamed_logs
 from chainviz.core.formats.streams import Stream
 from chainviz.core.formats.traces.atif_and_hugging_face import ATIF, HFTraces
 from chainviz.core.formats.traces.inspect_log import Inspect
@@ -197,7 +197,8 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
-kinds.kinds_of_formats = (streamed_logs(tuple(each.chunks for each in FORMATS if isinstance(each, Stream))),)
+_APIS = tuple(each.chunks for each in FORMATS if isinstance(each, Stream))
+kinds.kinds_of_formats = (logged_events(_APIS), streamed_logs(_APIS))
 
 WRITTEN: tuple[Format, ...] = tuple(format for format in FORMATS if format.writes)
 """The formats that a chain can be converted to."""

@@ -1,18 +1,19 @@
-"""Read logs of requests whose answers are recorded streams (a list of chunks, or the text as sent). Each answer is replaced by the
-one that the API would have sent without streaming."""
+"""Read logs of requests whose answers are recorded streams (a list of chunks, the text as sent, or an event a line). Each answer is
+replaced by the one that the API would have sent without streaming."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from chainviz.core.documents.json.edit import replace_at
 from chainviz.core.documents.units import Pointer
 from chainviz.core.documents.wrapped.kinds import HOLDS_MESSAGES, STREAMED, Kind, in_members
 from chainviz.core.documents.wrapped.values import read_json
-from chainviz.core.formats.streams import Chunks
+from chainviz.core.formats.streams import Chunk, Chunks
 
 _TOLD = re.compile(
     r'"stream"\s*:\s*true|"\w+Stream"|streamGenerateContent|\[\s*\{\s*"candidates"|"message(?:_s|-s|S)tart"'
@@ -37,6 +38,68 @@ def streamed_logs(apis: Sequence[Chunks]) -> Kind:
                 yield from ((f"record {number}, {where}", each) for where, each in in_members(record))
 
     return STREAMED, lambda head: head.lstrip()[:1] == "{" and _TOLD.search(head) is not None, documents
+
+
+_EVENT = re.compile(
+    r'"(?:event_type|type|object)\\*"\s*:\s*\\*"(?:response\.|message[_-]start|content[_-]block|interaction\.|step\.|content\.|'
+    r'chat\.completion\.chunk)|"(?:candidates|messageStart|contentBlockDelta)\\*"\s*:'
+)
+"""Text of an event of a stream, which may be in a JSON string."""
+
+
+def logged_events(apis: Sequence[Chunks]) -> Kind:
+    """Return the kind of a log with the events of streamed answers, an event a line, each behind a prefix or in a record."""
+
+    def documents(text: str) -> Iterator[tuple[str, str]]:
+        """Yield an answer for each stream, with the request that precedes it."""
+        request, chunks, start = "", list[Any](), 0
+        for number, line in enumerate(text.splitlines(), 1):
+            value = _value_in(line)
+            if _is_own(line, value, apis):
+                return
+            event = next((each for each in _events_in(value) if any(api.is_chunk(each) for api in apis)), None)
+            is_request = event is None and isinstance(value, dict) and HOLDS_MESSAGES.search(line)
+            if chunks and (is_request or (event is not None and any(api.opens(event) for api in apis))):
+                yield f"line {start}", _exchange(request, chunks, apis)
+                request, chunks = "", []
+            if event is not None:
+                start = start if chunks else number
+                chunks.append(event)
+            request = json.dumps(value) if is_request else request
+        if chunks:
+            yield f"line {start}", _exchange(request, chunks, apis)
+
+    return "a log with the events of streamed answers", lambda head: _EVENT.search(head) is not None, documents
+
+
+def _is_own(line: str, value: Any, apis: Sequence[Chunks]) -> bool:
+    """Return True for a line of a recorded stream, or of a session with events, which have formats of their own."""
+    is_record = line.lstrip().startswith(("{", "[", "data:", "event:")) and isinstance(value, dict)
+    return is_record and ("type" in value or any(api.is_chunk(value) for api in apis))
+
+
+def _value_in(line: str) -> Any:
+    """Return the object in a line; None if there is none."""
+    start = line.find("{")
+    with suppress(ValueError, RecursionError):
+        return json.JSONDecoder(strict=False).raw_decode(line, start)[0] if start >= 0 else None
+    return None
+
+
+def _events_in(value: Any) -> Iterator[Chunk]:
+    """Yield what may be the event of a record: the record itself, an object in it, or the text of an event in it."""
+    if not isinstance(value, dict):
+        return
+    yield value
+    for inner in value.values():
+        found = _value_in(inner) if isinstance(inner, str) and inner.count("data:") < 2 else inner
+        if isinstance(found, dict):
+            yield found
+
+
+def _exchange(request: str, chunks: Sequence[Any], apis: Sequence[Chunks]) -> str:
+    answer = _joined(chunks, "response" if request else "", apis)
+    return f'{{"request": {request}, "response": {answer}}}' if request else answer
 
 
 def _with_answers(record: str, apis: Sequence[Chunks]) -> str:

@@ -92,6 +92,8 @@ def _decoded(text: str, start: int) -> tuple[Any, int]:
 
 
 Chunk = dict[str, Any]
+_LISTS: tuple[Pointer, ...] = (("output",), ("steps",))
+"""Where an answer has a list of items instead of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ class Chunks:
         if self.answer_at is None or not chunks or chunks[0] is not next(each for each in found if each is not None):
             return ""
         units = self.joined(chunks).units
-        text = units[0] if len(units) == 1 and self.answer_at != ("output",) else f"[{', '.join(units)}]"
+        text = units[0] if len(units) == 1 and self.answer_at not in _LISTS else f"[{', '.join(units)}]"
         for step in reversed(self.answer_at):
             text = f"[{text}]" if step == 0 else f'{{"{step}": {text}}}'
         return text

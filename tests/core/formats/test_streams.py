@@ -325,3 +325,29 @@ def test_a_stream_with_an_empty_text_is_checked_and_repaired(name: str, event: s
     for provider in PROVIDERS:
         assert chain.verdict(provider.name).state in ("accepted", "rejected", "unchecked")
     assert chain.apply("repair").chain.to_bytes() == chain.to_bytes()
+
+
+LOGGED = {
+    "prefixed": "2026-01-01T10:00:00Z DEBUG http: data: {0}",
+    "in a record": '{{"at": 1, "event": {0}}}',
+    "in a text of a record": '{{"at": 1, "message": {1}}}',
+}
+"""Lines of logs with one event each, its JSON and that in a JSON string."""
+
+
+@pytest.mark.parametrize("line", LOGGED.values(), ids=LOGGED)
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses", "gemini", "gemini_interactions", "anthropic"])
+def test_events_on_lines_of_a_log_are_joined(name: str, line: str) -> None:
+    """A second stream begins another chain, and the request before a stream belongs to it."""
+    chunks = {"openai_chat": CHAT, "openai_responses": RESPONSES, "gemini": GEMINI, "anthropic": ANTHROPIC}.get(name, INTERACTIONS)
+    key = {"gemini": "contents", "openai_responses": "input", "gemini_interactions": "input"}.get(name, "messages")
+    asked = {"model": "m", key: [{"role": "user", "parts" if name == "gemini" else "content": [{"type": "text", "text": "Hi"}]}]}
+    if name == "gemini_interactions":
+        asked = {"model": "m", key: [{"type": "user_input", "content": [{"type": "text", "text": "Hi"}]}]}
+    texts = [json.dumps(chunk) for chunk in chunks]
+    lines = [line.format(text, json.dumps(f"data: {text}")) for text in texts]
+    expected = chainviz.load(sent(chunks))[0].messages[-1]
+    (alone,) = chainviz.load("\n".join(lines).encode())
+    assert alone.messages[-1].parts == expected.parts
+    (both,) = chainviz.load("\n".join([f"10:00 POST {json.dumps(asked)}", "10:01 200", *lines]).encode())
+    assert [message.role for message in both.messages] == ["human", "ai"] and both.messages[-1].parts == expected.parts

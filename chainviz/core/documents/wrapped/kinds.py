@@ -15,7 +15,7 @@ from chainviz.core.documents.wrapped.values import PRINTED, from_repr, inside, r
 MOST = 1 << 26
 """The most bytes of a file that are searched."""
 HOLDS_MESSAGES = re.compile(
-    r'"(?:messages|contents|conversations|input)"\s*:\s*[\["]|\[\s*\{\s*"(?:role|type|from|parts|content|kind)"\s*:'
+    r'"(?:messages|contents|conversations|input)"\s*:\s*[\["]|\[\s*\{\s*"(?:role|type|from|parts|content|kind|message)"\s*:'
 )
 _NAMES_MESSAGES = re.compile(r"[\"'](?:messages|contents|conversations|input|role)\\*[\"']\s*:|\b(?:Human|AI)Message\(")
 """The same in any spelling."""

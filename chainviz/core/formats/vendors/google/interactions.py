@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from chainviz.core.chain.messages import NEW, SLOT, SYSTEM, Fragment, Message, Role, Text, text_of
+from chainviz.core.chain.messages import HUMAN, NEW, SLOT, SYSTEM, Fragment, Message, Role, Text, text_of
 from chainviz.core.dialects.items import ItemUnits, one_result_each
 from chainviz.core.dialects.values import Speller
 from chainviz.core.documents.json.edit import parse
@@ -135,6 +135,12 @@ class GeminiInteractions(Format):
     names_results = True
     hints = ("content", "signature", "summary", "arguments", "call_id")
     known_kinds = SERVER_STEPS
+    sequences = (
+        (("request", "input"), ("response", "steps")),
+        (("request", "body", "input"), ("response", "body", "steps")),
+        (("request", "input as text"), ("response", "steps")),
+        (("request", "body", "input as text"), ("response", "body", "steps")),
+    )
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or "role" in value:
@@ -154,12 +160,15 @@ class GeminiInteractions(Format):
             if type(first.value) is str and first.value:
                 yield self.message(SYSTEM, (first.fragment(),))
             first = None
+        if first is not None and type(first.value) is str:
+            yield self.message(HUMAN, (first.fragment(),))
+            first = None
         yield from _UNITS.read(units if first is None else chain((first,), units))
 
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
         first = source[0]
-        if first.ordinal == SLOT:
-            return Message(SYSTEM, (Text(parse(first.text), origin=0),), source=source)
+        if first.ordinal == SLOT or first.text.startswith('"'):
+            return Message(SYSTEM if first.ordinal == SLOT else HUMAN, (Text(parse(first.text), origin=0),), source=source)
         return _UNITS.message(role, source)
 
     def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:

@@ -137,4 +137,5 @@ INTERACTIONS = Chunks(
     is_chunk=lambda chunk: string_of(chunk, "event_type").startswith(_OWN),
     joined=_join_steps,
     opens=lambda chunk: chunk.get("event_type") in ("interaction.created", "interaction.start"),
+    answer_at=("steps",),
 )
