@@ -11,14 +11,17 @@ from chainviz.core.chain.messages import Fragment, Message
 from chainviz.core.documents.units import Read
 from chainviz.store.content.codec import pack, unpack
 
+AT_ONCE = 1 << 20
+"""Characters of a text that are encoded together for a digest."""
+
 
 def encode(text: str) -> bytes:
     """Return source text as bytes. Surrogate escapes become the original bytes that are not UTF-8."""
     return text.encode("utf-8", "surrogateescape")
 
 
-def decode(content: bytes) -> str:
-    return content.decode("utf-8", "surrogateescape")
+def decode(content: bytes | memoryview) -> str:
+    return str(content, "utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,8 @@ def fragments(spans: Sequence[SourceSpan], body: bytes, read: Read) -> tuple[Fra
             place += length
         else:
             content = read(span.start - span.lead, span.start + span.length)
-        found.append(
-            Fragment(span.ordinal, decode(content[: span.lead]), decode(content[span.lead :]), span.blocks, span.start)
-        )
+        view = memoryview(content)  # a slice of bytes is a copy
+        found.append(Fragment(span.ordinal, decode(view[: span.lead]), decode(view[span.lead :]), span.blocks, span.start))
     return tuple(found)
 
 
@@ -116,7 +118,8 @@ def message_digest(message: Message) -> bytes:
     for fragment in message.source:
         ordinal = b"\0%d" % fragment.ordinal if fragment.ordinal < -1 else b"\0"
         digest.update(ordinal + repr(fragment.blocks).encode())
-        digest.update(encode(fragment.text))
+        for start in range(0, len(fragment.text), AT_ONCE):  # a copy of a very long text would double the memory of an import
+            digest.update(encode(fragment.text[start : start + AT_ONCE]))
     return digest.digest()
 
 

@@ -180,11 +180,14 @@ class UploadReader:
             return b""
         first, last = start // CHUNK, (end - 1) // CHUNK
         if last - first >= HELD_CHUNKS:
-            content = b"".join(chunk for _, chunk in self.chunks(first, last))
+            parts = [chunk for _, chunk in self.chunks(first, last)]
         else:
             self.fetch(range(first, last + 1))
-            content = b"".join(self._held[index] for index in range(first, last + 1))
-        return content[start - first * CHUNK : end - first * CHUNK]
+            parts = [self._held[index] for index in range(first, last + 1)]
+        # cut before they are joined, since a slice of the whole is one more copy of it
+        parts[-1] = parts[-1][: end - last * CHUNK]
+        parts[0] = parts[0][start - first * CHUNK :]
+        return b"".join(parts)
 
     def fetch(self, indexes: range | set[int]) -> None:
         """Read these chunks in one query, unless they are in memory."""

@@ -84,6 +84,7 @@ class OutlineBuilder:
             self._rows.append(self._open)
             self._open = []
         self._close_block(None)
+        self._before = None
         self._add_section(self._cutter.end())
         self._close_sections()
         return Listing(tuple(self._row_entries), tuple(self._section_entries), self._late, self._request)
