@@ -100,7 +100,7 @@ def section_problems(section: Section[M], number: int, index: int, follows: bool
     """Yield the problems of one section. `index` is the index of its first message; `follows` says that another section follows."""
     yield from _header_problems(section, number, index)
     if number == 1 and section.header and follows:
-        yield from _opening_problem(section, index)
+        yield from opening_problem(section, index)
     index += len(section.header)
     for p, pair in enumerate(section.body, 1):
         count = len(pair.rest) + (pair.ai is not None)
@@ -136,7 +136,7 @@ def are_two_turns(before: Shape, message: Shape) -> bool:
     return message.role == HUMAN == before.role and not (message.is_user_action or before.is_user_action)
 
 
-def _opening_problem(section: Section[M], index: int) -> Iterator[Problem]:
+def opening_problem(section: Section[M], index: int) -> Iterator[Problem]:
     """Yield the problem of a chain that begins system, ai, human. Strict parsing refuses it, because section 1 has no human message."""
     if any(message.role == HUMAN for message in section.header):
         return

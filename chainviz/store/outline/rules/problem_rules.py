@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import AI, CallRef, Message, Role, Shape
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.problems import Problem, section_problems, tree_problems
+from chainviz.core.chain.problems import Problem, opening_problem, section_problems, tree_problems
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.check import call_ids_with_results, excerpt_of, excerpts
@@ -93,8 +93,9 @@ class _Check:
         for problem in without_stored(found, enumerate(tree.sections, number), self.neighbours.request):
             if problem.rule != OPENING_RULE:
                 yield problem
-        if self.begins and tree.sections:
-            yield from _opening(tree.sections[0])
+        if self.begins and tree.sections and tree.sections[0].header:
+            # as if another section followed: whether one does is known only when the chain is read
+            yield from opening_problem(tree.sections[0], 0)
 
     def _providers(self, suspects: Container[int], repeated: Repeated) -> Iterator[Problem]:
         single = 0
@@ -146,14 +147,6 @@ class _Check:
 @lru_cache
 def _readers(format: str) -> tuple[Provider, ...]:
     return tuple(provider for provider in PROVIDERS if provider.reads(format))
-
-
-def _opening(section: Section[Any]) -> Iterator[Problem]:
-    """Check the opening as if another section followed, since that is known only when the chain is read."""
-    first = next((p for p, pair in enumerate(section.body) if pair.ai is not None), -1) + 1
-    for problem in section_problems(Section(section.header, section.body[:first]), 1, 0, True):
-        if problem.rule == OPENING_RULE:
-            yield problem
 
 
 def _repeats(call: CallRef, index: int, is_in_message: bool) -> Iterator[Problem]:
