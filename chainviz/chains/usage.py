@@ -186,6 +186,11 @@ def cost_text(millionths: int) -> str:
     return dollars(Decimal(millionths) / 1_000_000)
 
 
+def sum_text(millionths: int) -> str:
+    """Format the cost of many sessions: without cents from $1,000 up."""
+    return cost_text(millionths) if millionths < 1_000_000_000 else f"${millionths / 1_000_000:,.0f}"
+
+
 def _model_text(model: str) -> str:
     return marks(one_line(model, 60))
 

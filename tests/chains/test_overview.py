@@ -194,7 +194,7 @@ def test_days_of_an_address(query: dict[str, str], begins: date | None, ends: da
 @pytest.mark.parametrize(
     ("today", "span", "said"),
     [
-        (date(2026, 11, 27), "30 days", "29 Oct 2026 to 27 Nov 2026"),
+        (date(2026, 11, 27), "30 days", "29 Oct to 27 Nov 2026"),
         (date(2027, 1, 30), "90 days", "No sessions in the last 30 days. 2 Nov 2026 to 30 Jan 2027"),
         (date(2028, 1, 30), "All", "No sessions in the last 30 days. All days, 18 Nov 2026 to 30 Jan 2028"),
     ],

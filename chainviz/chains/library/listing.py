@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import sha256
@@ -32,15 +32,14 @@ from chainviz.chains.library.sessions import (
     library_of,
 )
 from chainviz.chains.models import Chain, ChainQuerySet
-from chainviz.chains.usage import cost_text
+from chainviz.chains.usage import sum_text
 from chainviz.core.formats import FORMATS
 from chainviz.core.providers.check import verdict_from
-from chainviz.core.usage.times import duration_text
 from chainviz.sessions_index.models import Session, SessionQuerySet
 from chainviz.store.models import Step
 from chainviz.store.search.index import unindexed
 from chainviz.store.search.lookup import histories_with, histories_with_together
-from chainviz.web.formatting.numbers import tokens_text
+from chainviz.web.formatting.numbers import hours_text, tokens_text
 from chainviz.web.http import small_number
 
 AnyRow = Row | SessionRow
@@ -191,7 +190,7 @@ class ProjectGroup:
 
     @property
     def cost(self) -> str:
-        return cost_text(self.totals.cost) if self.totals.cost else ""
+        return sum_text(self.totals.cost) if self.totals.cost else ""
 
 
 def key_of(folder: str) -> str:
@@ -229,6 +228,8 @@ class Listing:
     columns: set[str] = field(default_factory=set)
     """The names of the visible columns."""
     headings: list[Heading] = field(default_factory=list)
+    projects: Mapping[str, Totals] = field(default_factory=dict)
+    """Totals of each project that fits, where the rows are grouped by project."""
 
     @property
     def chain_rows(self) -> list[Row]:
@@ -244,7 +245,7 @@ class Listing:
 
     @property
     def cost(self) -> str:
-        return cost_text(self.totals.cost) if self.totals.cost else "–"
+        return sum_text(self.totals.cost) if self.totals.cost else "–"
 
     @property
     def tokens(self) -> str:
@@ -252,7 +253,7 @@ class Listing:
 
     @property
     def duration(self) -> str:
-        return duration_text(self.totals.duration / 1000) if self.totals.duration else "–"
+        return hours_text(self.totals.duration) if self.totals.duration else "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +275,10 @@ def listing(library: Library, wanted: Filter, view: View) -> Listing:
     projects = entries.by_project() if is_grouped else {}
     shown = _grouped(entries, projects, wanted, view) if any(projects) else _flat(entries, wanted, view)
     return replace(
-        shown, columns={column.name for column in columns}, headings=[_heading(column, wanted) for column in columns]
+        shown,
+        columns={column.name for column in columns},
+        headings=[_heading(column, wanted) for column in columns],
+        projects=projects,
     )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from django.contrib import messages
@@ -20,6 +22,7 @@ from chainviz.chains.access import binned_chain_for
 from chainviz.chains.folders.chain_folders import ChainFolders, chain_folders
 from chainviz.chains.library.cells import chips, rule_choices, verdict_choices
 from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns
+from chainviz.chains.library.entries import Entries, Totals
 from chainviz.chains.library.filter import DEFAULT_ORDER, Filter, library_address, notices, read_filter
 from chainviz.chains.library.just_added import just_added
 from chainviz.chains.library.listing import Listing, View, folded_of, listing, with_open_draft
@@ -43,6 +46,8 @@ QUICK = frozenset(("q", "order", "health", "agent", "running", "problems"))
 """Filters in the first line, the search field or the side of the page."""
 OFFERED = 100
 """The most tools and models in the filter."""
+MOST_PROJECTS, MOST_NAMED = 12, 100
+"""Projects that the side names at once, and after a click."""
 NAMED = 8
 """The number of formats named on the page."""
 
@@ -115,7 +120,7 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         "filter_query": wanted.address().removeprefix("?"),
         "suspects": found,
         "density_address": wanted.address(rows="" if is_roomy else "roomy"),
-        **side(request, wanted, folders),
+        **side(request, wanted, folders, shown.projects if wanted == Filter() else projects_in(everything)),
         **_addresses(shown),
         **({} if wants_fragment(request) else _around_the_table(request, wanted, everything, folders)),
     }
@@ -236,9 +241,17 @@ def counts(member: Membership, shown: Library | None = None) -> dict[str, int]:
     }
 
 
-def side(request: HttpRequest, wanted: Filter, folders: ChainFolders) -> dict[str, Any]:
+def projects_in(shown: Library) -> Mapping[str, Totals]:
+    """Return the totals of each project, the one with the newest row first."""
+    return Entries(shown.chains, shown.sessions).by_project()
+
+
+def side(request: HttpRequest, wanted: Filter, folders: ChainFolders, totals: Mapping[str, Totals]) -> dict[str, Any]:
     member = member_of(request)
+    projects = [(project, PurePath(project).name or project, each) for project, each in totals.items() if project]
     return {
+        "projects": projects[:MOST_PROJECTS],
+        "older_projects": projects[MOST_PROJECTS:MOST_NAMED],
         "shows_drafts": replace(wanted, order=DEFAULT_ORDER) == Filter(only_drafts=True),
         "folders": folders.counted(),
         "saved_filters": filters_of(member),

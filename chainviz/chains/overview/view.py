@@ -18,18 +18,19 @@ from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.folders.chain_folders import chain_folders
 from chainviz.chains.library.agents import agent_label
-from chainviz.chains.library.view import counts, side
+from chainviz.chains.library.sessions import library_of
+from chainviz.chains.library.view import counts, projects_in, side
 from chainviz.chains.models import Chain
 from chainviz.chains.overview import figures
 from chainviz.chains.overview.charts import Bar, Chart, Series, chart
 from chainviz.chains.overview.choice import ALL, SPANS, STACKS, Choice, read_choice
 from chainviz.chains.overview.drawing import ChartBar, ChartView
-from chainviz.chains.usage import cost_text
+from chainviz.chains.usage import cost_text, sum_text
 from chainviz.chains.verdicts import rule_words
 from chainviz.core.counts import count_text
 from chainviz.sessions_index.models import Session
 from chainviz.sessions_index.services import Progress, progress_of
-from chainviz.web.formatting.numbers import byte_text, round_tokens_text, share_text, tokens_text
+from chainviz.web.formatting.numbers import byte_text, hours_text, round_tokens_text, share_text, tokens_text
 from chainviz.web.http import url_or_nothing
 
 HEALTH = (
@@ -103,6 +104,7 @@ class Card:
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     member = member_of(request)
+    library = library_of(member)
     asked = read_choice(request.GET, timezone.localdate())
     choice = asked if DAYS & request.GET.keys() else _with_sessions(member, asked)
     progress = progress_of(member.team)
@@ -115,8 +117,8 @@ def overview(request: HttpRequest) -> HttpResponse:
         "stacks": _stacks(choice),
         "progress": progress,
         "agents": [(name, agent_label(name)) for name in page.names["agent"]],
-        **counts(member),
-        **side(request, choice.filter, chain_folders(member, Chain.objects.visible_to(member).in_library())),
+        **counts(member, library),
+        **side(request, choice.filter, chain_folders(member, Chain.objects.visible_to(member).in_library()), projects_in(library)),
     }
     return render(request, "chains/overview/overview.html", context)
 
@@ -177,7 +179,8 @@ class Overview:
     def days(self) -> str:
         if self._choice.begins is None:
             return f"All days, {self._first:%-d %b %Y} to {self._choice.ends:%-d %b %Y}"
-        return f"{self._choice.begins:%-d %b %Y} to {self._choice.ends:%-d %b %Y}, compared with as many days before"
+        year = "" if self._choice.begins.year == self._choice.ends.year else f" {self._choice.begins.year}"
+        return f"{self._choice.begins:%-d %b}{year} to {self._choice.ends:%-d %b %Y}, compared with as many days before"
 
     @cached_property
     def _first(self) -> date:
@@ -195,11 +198,11 @@ class Overview:
         now, sums, link = self.totals, self._values.sums, self._choice.library
         before, sums_before = self._before
         yield Figure("Sessions", f"{now.sessions:,}", _change(now.sessions, before.sessions), link())
-        yield Figure("Cost", cost_text(sums["cost"]), _change(sums["cost"], sums_before["cost"]), link(order="-cost"))
+        yield Figure("Cost", sum_text(sums["cost"]), _change(sums["cost"], sums_before["cost"]), link(order="-cost"))
         cached = f"{share_text(sums['cached'], sums['input'])} from the cache" if sums["input"] else ""
         yield Figure("Tokens in", tokens_text(sums["input"]), cached, link(order="-tokens"))
         yield Figure("Tokens out", tokens_text(sums["output"]), _change(sums["output"], sums_before["output"]), link(order="-tokens"))
-        yield Figure("Session time", _hours(now.duration), _change(now.duration, before.duration), link(order="-duration"))
+        yield Figure("Session time", hours_text(now.duration), _change(now.duration, before.duration), link(order="-duration"))
         yield Figure("Next request refused", f"{now.refused:,}", "", link(health="refused"), "problem" if now.refused else "")
         yield Figure("With secrets", f"{now.secrets:,}", "", link(secrets="1"), "redacted" if now.secrets else "")
 
@@ -400,11 +403,6 @@ def _change(now: int, before: int) -> str:
         return ""
     percent = round(100 * (now - before) / before)
     return f"{percent:+,}%" if percent else "as before"
-
-
-def _hours(milliseconds: int) -> str:
-    hours = milliseconds / 3_600_000
-    return f"{hours:,.0f} h" if hours >= 10 else f"{hours:.1f} h"
 
 
 def _dollar_mark(millionths: int) -> str:

@@ -29,13 +29,15 @@ from chainviz.core.usage.times import NO_TIMES, Times, times_beside
 def read_facts(content: bytes) -> SessionFacts:
     """Raise DocumentError, in a sentence, where no chain can be read. Of a session with several chains, such as those of its
     subagents, the longest one is judged and counted; tokens and tools are those of all, each message once."""
+    head = content[:HEAD]
     with open_source(content) as source:
-        return _Reading(content, source, load_session(source)).facts()
+        del content  # the source has its own copy
+        return _Reading(head, source, load_session(source)).facts()
 
 
 class _Reading:
-    def __init__(self, content: bytes, source: Source, session: LoadedSession) -> None:
-        self._content, self._main, self._parts = content, session.main, session.parts
+    def __init__(self, head: bytes, source: Source, session: LoadedSession) -> None:
+        self._head, self._main, self._parts = head, session.main, session.parts
         self._context = DocumentContext(session.main.envelope, source.read)
         self._contexts = [self._context, *(DocumentContext(each, source.read) for each in session.other_envelopes)]
         self._usage: dict[tuple[Day, str], TokenUsage] = {}
@@ -51,7 +53,7 @@ class _Reading:
         if not self._usage:
             for context in self._contexts:
                 self._read_beside(context)
-        head = read_head(self._content[:HEAD])
+        head = read_head(self._head)
         times = self._times or times_beside(self._context)
         chain = MemoryChain(self._main.messages, self._main.format, self._context)
         provider = own_provider(chain, read_request(self._context))

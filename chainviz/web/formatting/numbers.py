@@ -68,3 +68,9 @@ def bar_step(size: int, whole: int) -> int:
     if not size or not whole:
         return 0
     return max(1, min(BAR_STEPS, round(BAR_STEPS * size / whole)))
+
+
+def hours_text(milliseconds: int) -> str:
+    """Format the time of many sessions: 4.2 h, 1,153 h."""
+    hours = milliseconds / 3_600_000
+    return f"{hours:,.0f} h" if hours >= 10 else f"{hours:.1f} h"
