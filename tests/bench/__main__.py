@@ -46,7 +46,7 @@ def main() -> None:
     largest = files[SIZES[-1]]
     base = cost(lambda: floor(largest, folder / "floor.sqlite3"))
     parsing.report(files)
-    sessions.report(files[10_000])
+    sessions.report(files[10_000], folder)
     uploading.report(files, folder)
     chains = growing.report(files)
     operations.report(files[SIZES[-1]], chains[SIZES[-1]], folder)

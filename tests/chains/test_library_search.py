@@ -146,7 +146,7 @@ def test_filters(library: Client, query: str, found: list[str]) -> None:
 )
 def test_a_broken_rule_can_be_filtered_by(library: Client, rule: str, found: list[str]) -> None:
     """By its name in the structure, at one provider or at all of them."""
-    text = page(library, f"q=problem:{rule}")
+    text = page(library, f"filters=1&q=problem:{rule}")
     assert titles(text) == found
     assert re.search(r'<optgroup label="Anthropic Messages">(<option[^>]*>[A-Za-z ]+</option>)*<option value="anthropic:', text)
     words = rule.rpartition(":")[2].replace("-", " ").capitalize()
@@ -333,3 +333,12 @@ def test_a_filter_reads_its_own_address() -> None:
     wanted = Filter(words='"a b" -c', only_errors=True, tool="x y", larger="1 MB", since="2026-10-01", order="size")
     values = wanted.values
     assert read_filter(values) == wanted
+
+
+def test_fields_that_are_not_shown_keep_their_filters(library: Client) -> None:
+    text = page(library, "tool=Bash&sessions=1")
+    assert all(f'<input type="hidden" name="{name}" value="{value}">' in text for name, value in (("tool", "Bash"), ("sessions", "1")))
+    asked = re.search(r'hx-get="(/filters/fields/[^"]+)"', text)
+    assert asked
+    fields = library.get(unescape(asked[1])).content.decode()
+    assert 'name="tool" list="filter-tools" value="Bash"' in fields

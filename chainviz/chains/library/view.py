@@ -132,17 +132,16 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
 @requires("read")
 @require_safe
 def filter_fields(request: HttpRequest) -> HttpResponse:
-    """Return the fields of the filter, as a fragment that the page loads on demand."""
+    """Return the fields of the filter that the address states, as a fragment that the page loads on demand."""
     everything = library_of(member_of(request))
     folders = chain_folders(member_of(request), everything.chains)
-    context = {"filter": Filter(), "ending_choices": ENDING_WORDS.items(), **_field_choices(everything, folders)}
+    context = {"filter": read_filter(request.GET), "ending_choices": ENDING_WORDS.items(), **_field_choices(everything, folders)}
     return render(request, "chains/library/_filter_fields.html", context)
 
 
 def _around_the_table(request: HttpRequest, wanted: Filter, everything: Library, folders: ChainFolders) -> dict[str, Any]:
     """Return the values that only the whole page needs, not the fragment of the table."""
     is_asked = "filters" in request.GET
-    has_fields = is_asked or bool(wanted.values.keys() - QUICK)
     labels = sorted(((each.name, each.label) for each in FORMATS), key=lambda item: item[1].lower())
     return {
         "all_formats": labels,
@@ -150,10 +149,10 @@ def _around_the_table(request: HttpRequest, wanted: Filter, everything: Library,
         "health_choices": HEALTH_WORDS.items(),
         "ending_choices": ENDING_WORDS.items(),
         "agent_choices": agents_in(everything),
-        "has_fields": has_fields,
         "asked_fields": is_asked,
+        "unseen_filters": {} if is_asked else {name: value for name, value in wanted.values.items() if name not in QUICK},
         "fields_address": wanted.address(filters="1"),
-        **(_field_choices(everything, folders) if has_fields else {}),
+        **(_field_choices(everything, folders) if is_asked else {}),
     }
 
 
