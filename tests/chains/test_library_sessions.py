@@ -167,3 +167,13 @@ def test_only_who_may_see_files_sees_sessions(team_mode: Team, tmp_path: Path, s
     assert "Count the lines" in client_of(owner).get("/").content.decode()
     assert "Count the lines" not in client_of(editor).get("/").content.decode()
     assert client_of(editor).get(f"/sessions/{Session.objects.get().pk}/").status_code in (403, 404)
+
+
+def test_row_shows_every_fact_that_changes(home: Path, client: Client) -> None:
+    """Rows are remembered as they were written."""
+    before = client.get("/").content.decode()
+    assert client.get("/").content.decode().count('id="session-') == before.count('id="session-')
+    Session.objects.filter(key="one").update(messages=4_321, tokens=77_000_000, problems=7, health="refused", duration=7_200_000)
+    after = client.get("/").content.decode()
+    for words in ("4,321", "77.0M", "7 problems", "2 h"):
+        assert words in after and words not in before
