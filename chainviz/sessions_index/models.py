@@ -54,6 +54,8 @@ SUMMED = (
 )  # fmt: skip
 """Columns that pages count and sum over all sessions: an index that has them is read in place of the rows, which are long."""
 
+SUMMED_BY_PROJECT = ("agent", "health", "messages", "tokens", "cost", "duration")
+
 
 class Session(models.Model):
     class Health(models.TextChoices):
@@ -136,7 +138,7 @@ class Session(models.Model):
         constraints = [models.UniqueConstraint(fields=["source", "path", "key"], name="session_once_a_source")]
         indexes = [
             models.Index(fields=["team", "-changed_at"], name="session_newest"),
-            models.Index(fields=["team", "project", "-changed_at"], name="session_project"),
+            models.Index(fields=["team", "project", "-changed_at", *SUMMED_BY_PROJECT], name="session_project_sums"),
             models.Index(fields=["team", *SUMMED], name="session_sums"),
         ]
 

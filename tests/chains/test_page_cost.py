@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 
 from chainviz.accounts.models import local_owner
 from chainviz.chains.models import Chain
+from chainviz.chains.overview import view as overview
 from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
@@ -134,3 +135,19 @@ def test_sums_of_the_library_read_an_index_and_no_long_rows() -> None:
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
             assert any("COVERING INDEX chain_totals" in row[3] for row in cursor.fetchall()), sql
+
+
+def test_sums_of_sessions_read_an_index_and_no_long_rows() -> None:
+    make_chain([human("Fix the build."), ai("Done.")])
+    overview._known_page.cache_clear()
+    for address in ("/", "/overview/?since=all"):
+        with CaptureQueriesContext(connection) as queries:
+            Client().get(address)
+        asked = [each["sql"] for each in queries if 'FROM "sessions_index_session" WHERE' in each["sql"]]
+        sums = [sql for sql in asked if "COUNT(" in sql or "SUM(" in sql]
+        assert len(sums) >= 3
+        for sql in sums:
+            with connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+                plan = [row[3] for row in cursor.fetchall()]
+            assert any("COVERING INDEX session_" in step for step in plan), (sql, plan)
