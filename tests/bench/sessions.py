@@ -23,7 +23,7 @@ ROWS = 10_000
 
 def report(file: Path, folder: Path) -> None:
     store = folder / "claude"
-    files = [_write_session(store / "projects" / f"-work-{number % 12}" / f"{number:08d}.jsonl", number) for number in range(SESSIONS)]
+    files = [_write_session(store / "projects" / f"-yard-{number % 12}" / f"{number:08d}.jsonl", number) for number in range(SESSIONS)]
     _report_scan(store, sum(path.stat().st_size for path in files))
     _report_pages()
     own = [path.read_bytes() for path in files]
@@ -121,7 +121,7 @@ def _lines(rng: random.Random, seed: int) -> Iterator[dict[str, Any]]:
     def line(kind: str, content: object, **inner: object) -> dict[str, Any]:
         nonlocal parent, count
         own, count = f"{seed:08d}-0000-4000-8000-{count:012d}", count + 1
-        shared = {"parentUuid": parent, "isSidechain": False, "userType": "external", "cwd": "/work", "sessionId": session}
+        shared = {"parentUuid": parent, "isSidechain": False, "userType": "external", "cwd": "/yard", "sessionId": session}
         parent = own
         time = f"2026-11-{1 + seed % 26:02d}T10:{count // 60 % 60:02d}:{count % 60:02d}.000Z"
         message = {"role": kind, "content": content, **inner}
@@ -158,7 +158,7 @@ def _fill_index() -> None:
             team_id=source.team_id, source=source, agent=rng.choice(["claude-code", "codex", "pi"]), path=f"/made/{number}.jsonl",
             key=str(number), state=f"{number}:1", read_state=f"{number}:1", size=rng.randrange(10_000, 3_000_000),
             changed_at=now - timedelta(minutes=rng.randrange(60 * 24 * 120)), title=f"Find out why run {number} is slow",
-            project=f"/work/project-{number % 40}", format="claude_code", provider="anthropic", model=rng.choice(models),
+            project=f"/yard/project-{number % 40}", format="claude_code", provider="anthropic", model=rng.choice(models),
             messages=rng.randrange(4, 900), began_at=now, duration=rng.randrange(10**5, 10**7), context=rng.randrange(10**4, 190_000),
             window=200_000, growth=[rng.randrange(100_000) for _ in range(22)], health=rng.choice(["accepted"] * 30 + ["refused"]),
             input=number * 900, cached=number * 800, output=number, tokens=number * 901, cost=number * 3_000,
