@@ -1,6 +1,6 @@
-"""Test chains (seed 0): the predefined ones, two generators, and one that makes chains of any length with real sizes.
+"""Test chains: the predefined ones, two generators, and one that makes chains of any length with realistic sizes.
 
-Unlike the reference's, every result carries its tool's name, and a missing result is only ever the asked number of them.
+Unlike in the reference, every result has the name of its tool, and exactly the requested number of results is missing.
 """
 
 from __future__ import annotations

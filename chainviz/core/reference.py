@@ -1,7 +1,7 @@
-"""The reference's own parsing, message for message: what it accepts, what it repairs with force, and how (seed 0).
+"""Parse messages exactly as the reference does: what it accepts, what it repairs with force, and how.
 
-Kept beside our repair for those who must match PentAGI. It loses late results, moves a late human message before the AI
-messages and does not converge on results that repeat; chainviz/help/deviations.md lists where our default differs.
+For users who must match PentAGI. It loses late results, moves a late human message before the AI messages, and does not
+converge on repeated results; chainviz/help/deviations.md lists the differences of our default.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ MOST = 64 * 2**20
 
 @dataclass
 class TeamLibrary:
-    """Chains are named by their number, such as 12, or with a version, such as 12.3."""
+    """The chains of a team. A number such as 12 names a chain, 12.3 its version 3."""
 
     request: HttpRequest
     opened: list[str] = field(default_factory=list)

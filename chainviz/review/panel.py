@@ -1,4 +1,4 @@
-"""The review beside the chain: what the explorer shows of it next to the node that somebody reads. Read page, view in this order."""
+"""The review in the explorer beside the node that a person reads. Read page, view in this order."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from chainviz.review.threads.notes import place_threads, state_word, threads_wit
 from chainviz.review.threads.thread_view import BADGES, title_of
 from chainviz.web.http import small_number, wants_fragment
 
-# What the panel shows: the threads of a node, whether its section was viewed, and in team mode the state of the
+# The content of the panel: the threads of a node, whether its section was viewed, and in team mode the state of the
 # review.
 
 
@@ -95,7 +95,7 @@ class Panel:
 
     @property
     def checks(self) -> list[Check]:
-        """The checks without the search for secrets, which takes long: the page of the review has it."""
+        """The checks except the search for secrets, which takes long and is on the page of the review."""
         return [] if self.standing is None else [check for check in self.standing.checks if check.name != "secrets"]
 
 
@@ -231,7 +231,7 @@ def _fragment(request: HttpRequest, template: str, context: Mapping[str, object]
     return response
 
 
-# The fragment that an open page of a chain asks for: it says who else is there, and records that this person is.
+# The fragment that an open page of a chain requests: it shows who else is there, and records that this person is.
 
 
 STAYS = timedelta(seconds=60)

@@ -1,4 +1,4 @@
-"""Recognises a full disk among errors of the database and of files (issue 8)."""
+"""Recognise a full disk among errors of the database and of files."""
 
 from __future__ import annotations
 

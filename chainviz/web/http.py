@@ -1,4 +1,4 @@
-"""Read what an address says, and answer with a page, a fragment or a redirect."""
+"""Read values from an address, and answer with a page, a fragment or a redirect."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ def wants_fragment(request: HttpRequest) -> bool:
 def page_or_fragment(
     request: HttpRequest, page: str, fragment: str, context: Mapping[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """Render the template of the page, or that of the fragment it includes when only this is wanted."""
+    """Render the template of a page, or that of the fragment in it if only the fragment is requested."""
     response = render(request, fragment if wants_fragment(request) else page, dict(context), status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
 
 def see_other(to: Any, *args: Any) -> HttpResponse:
-    """`to` is an address or the name of a page. Django's own redirect says 302, which leaves the method open."""
+    """Redirect to an address or to the page with a name. Unlike Django's own redirect with 302, the method is always GET."""
     return HttpResponseRedirect(resolve_url(to, *args), status=303)
 
 
 def own_page(request: HttpRequest, page: str, otherwise: str) -> str:
-    """Return `page`, as a form named it, where it is the path of one of ours: Django takes other texts for names."""
+    """Return the `page` of a form if it is the path of one of our pages, since Django treats other texts as names."""
     own = page.startswith("/") and url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
     return page if own else otherwise
 

@@ -1,4 +1,4 @@
-"""The stored results of one AI message written as one text, as an agent would hand them to a model (seed 2, Execute)."""
+"""The stored results of one AI message written as one text, as an agent would pass them to a model."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _texts(messages: Sequence[Message], part: int | None) -> dict[str, str]:
 
 
 class _Outside:
-    """Reads text outside of parts, and names its place: a JSON pointer, a line."""
+    """Reads text outside parts, and names its place: a JSON pointer, a line."""
 
     def __init__(self, chain: StoredChain) -> None:
         self._chain = chain

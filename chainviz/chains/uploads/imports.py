@@ -129,9 +129,9 @@ def file_notes(chain: Chain) -> tuple[str, ...]:
     return envelope_of(Version.objects.get(history=chain.history, number=1).snapshot).warnings
 
 
-# The chains of a file as rows to pick from: what each holds, and which are earlier states of another one. A log of
-# requests holds a growing chain again in every request (issue 10): a chain whose messages all begin another one is
-# folded under that. Where nobody is asked, its earlier states are its first versions.
+# The chains of a file as rows to pick from: the content of each, and which are earlier states of another one. A log of
+# requests repeats a growing chain in every request. So a chain whose messages all begin another one is folded under that
+# one. If nobody is asked, earlier states become the first versions.
 
 
 JUDGED = 32_000_000

@@ -1,5 +1,5 @@
-"""Tool results of a chain, in tool messages or in texts, each beside its call (seed 2).
+"""Tool results of a chain, in tool messages or in texts, each beside its call.
 
-`contract` has the values; `reader` goes through a chain, `texts` reads and writes one text; `round_trip` names what would be lost;
-`index` stores only the place of each result.
+`contract` defines the values, `reader` reads a chain, `texts` reads and writes one text, `round_trip` reports losses, and `index`
+stores only the place of each result.
 """

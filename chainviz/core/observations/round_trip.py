@@ -45,7 +45,7 @@ class RewrittenText:
     text: str
     losses: tuple[Loss, ...]
     survived: int
-    """Results that read back with the same name, place and bytes."""
+    """The number of results that read back with the same name, place and bytes."""
 
 
 def rewrite(

@@ -150,9 +150,9 @@ def write_blocks(blocks: Sequence[Block], convention: Convention, wrapper: Wrapp
     return [text_format.format_section(block.name or WHOLE_ACTION, block.content) for block in blocks]
 
 
-# Results under `[tool]` lines, as the reference wrote them before seed 2. A success is the line `[tool]` and the text
-# after it, a failure the one line `[tool] Error: …`; blocks follow one another without a blank line, and the error of
-# a whole action is a bare `Error: …`. Contents are read exactly, blank ones too.
+# Results under `[tool]` lines, as earlier versions of the reference wrote them. A success is the line `[tool]` and the text
+# after it, a failure the single line `[tool] Error: …`. Blocks are not separated by blank lines, and the error of a whole
+# action is only `Error: …`. Contents are read exactly, including blank ones.
 
 
 _HEADER = re.compile(r"^\[([^\[\]\n]+)\](?:[ \t]*(?:\r?\n|\Z)| +(?=\S))", re.MULTILINE)

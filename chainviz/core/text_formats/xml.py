@@ -94,7 +94,7 @@ class Xml(TextFormat):
 
     def format_sections(self, sections: Sequence[Section]) -> str:
         written = self.separator.join(map(self._section, sections))
-        # the seed ends every section with a line break; sections with children are the reference's, which does not
+        # the text ends with a line break, except with the reference and its sections with children
         ends = sections and not self.reference and not any(section.children for section in sections)
         return written + self.separator if ends else written
 

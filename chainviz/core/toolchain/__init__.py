@@ -1,4 +1,4 @@
-"""Tool calls and tool results as text (seed 2, ToolChain): what a model writes to call a tool and reads as the answer.
+"""Tool calls and tool results as text: what a model writes to call a tool, and what it reads as the answer.
 
 `calls` reads calls and whole answers, `syntax` their JSON or YAML; `results` writes results.
 """

@@ -1,5 +1,5 @@
-"""A model's answer read whole, and the calls of its action sections: `{"tool": name, "args": {…}}`, one or a list, in JSON or YAML
-(seed 2). Reading never fails: what cannot be read is an error with its place."""
+"""Read a model's answer, and the calls in its action sections: `{"tool": name, "args": {…}}`, one or a list, in JSON or YAML.
+Reading never fails: an invalid call becomes an error with its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of tool calls as one text for a model, as the reference's Execute returns them; nothing is executed (seed 2)."""
+"""Write results of tool calls as one text for a model, like the reference's Execute. Nothing is executed."""
 
 from __future__ import annotations
 

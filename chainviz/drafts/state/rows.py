@@ -16,7 +16,7 @@ from chainviz.store.query.state import StatePart
 from chainviz.web.formatting.numbers import byte_text
 
 WINDOW = 60
-"""Rows of one window."""
+"""The number of rows in a window."""
 SYSTEMS = 20
 """The most sections with a stored system message among the notable rows, counted from the end."""
 SEVERAL = 4

@@ -86,7 +86,7 @@ def _take(chain: Chain, person: User, comment: Comment, text: str) -> None:
     part = _part(target.stored, path)
     if place.start is not None:
         whole = part_text(part)
-        # a purge may have changed what stands before the words
+        # a purge may have changed the text before the words
         if whole[place.start : place.end] != thread.quote:
             raise Refused(NO_LONGER)
         text = whole[: place.start] + text + whole[place.end :]

@@ -1,4 +1,4 @@
-"""Keeps pages out of every cache: they hold transcripts, and what was purged must not come back from a disk (issue 8)."""
+"""Keep pages out of every cache: they contain transcripts, and purged values must not come back from a disk."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""goaitools' conversation state (seed 3): an object with version, provider, processed_length and raw provider messages.
+"""goaitools' conversation state: an object with version, provider, processed_length and raw provider messages.
 
-`provider` says which dialect the messages speak, and each dialect is a format of its own here, so that a message can be
-read again from its source alone. The registry passes the dialects in. core/state classifies and writes the documents.
+`provider` names the dialect of the messages. Each dialect is a separate format here, so that a message can be read again
+from its source alone. The registry passes the dialects in. core/state classifies and writes the documents.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Keys whose issuer gave them a form of their own. One row a form: a new issuer is a new row and its two tests."""
+"""Keys with a form that their issuer defined, one row for each form. A new issuer needs a new row and its two tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions as groups of equal changes, by tool, section or reason; one group is open and shows an example (issue 12)."""
+"""Decisions as groups of equal changes, by tool, section or reason. One group is open and shows an example."""
 
 from __future__ import annotations
 
