@@ -203,7 +203,7 @@ def _nearest(form: str, message: Message) -> list[tuple[Part, ...]]:
     if form in ONE_TEXT and message.role != TOOL and message.parts:
         return [_with_one_text(message.parts)]
     texts = [part.text for part in message.parts if isinstance(part, Text)]
-    if form == "copilot_cli" and len(texts) > 1:
+    if form in ("copilot_cli", "forge") and len(texts) > 1:
         return [(Text("\n\n".join(texts)), *(part for part in message.parts if not isinstance(part, Text)))]
     if message.parts:
         return [message.parts]

@@ -55,8 +55,9 @@ class Forge(LeafFormat):
 
     def is_message(self, value: object) -> bool:
         found = _entry(value)
-        kind = next(iter(found), "")
-        return len(found) == 1 and kind in _KINDS and isinstance(found[kind], dict) and (kind != "text" or "role" in found[kind])
+        kinds = [kind for kind in found if kind in _KINDS]
+        inside = found[kinds[0]] if len(kinds) == 1 else None
+        return isinstance(inside, dict) and (kinds[0] != "text" or "role" in inside)
 
     def confidence(self, sample: Sample) -> float:
         return 0.97 if any(_is_certain(_entry(value)) for value in sample.values) else 0.0
@@ -70,7 +71,7 @@ class Forge(LeafFormat):
 
     def locate(self, value: Any, text: str, run: Run) -> list[Located]:
         at: Pointer = ("message",) if "message" in value else ()
-        kind, content = next(iter(_entry(value).items()))
+        kind, content = next((kind, content) for kind, content in _entry(value).items() if kind in _KINDS)
         if kind == "text":
             return _located(content, text, (*at, "text"))
         if kind == "tool":
