@@ -60,7 +60,7 @@ class FixedSession(Generic[T]):
     old: bytes
     new: bytes
     damage: tuple[str, ...]
-    """A sentence for each fault in the lines of the file, and for the wrapper that the file was unwrapped from."""
+    """A sentence for each fault in the lines of the file."""
     chains: tuple[FixedChain[T], ...]
 
     @property
@@ -123,14 +123,13 @@ def _fix_document(
             _refuse_unread(chain.envelope.unread, name)
         content = records.content
         fixed, chains = in_turn(chains_of(file), partial(_fixed, target, show))
-        if file.source.is_joined and any(each.is_changed for each in fixed):
-            raise Refused(f"{name} holds streamed answers, whose chunks a fix would lose; `chainviz apply repair` writes a fixed copy.")
+        if file.source.is_wrapped and any(each.is_changed for each in fixed):
+            raise Refused(f"{name} contains more than the messages, which a fix would lose; `chainviz apply repair` writes a fixed copy.")
         new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
         found = file.chains[0].format
         links = get_format(found).links
-        notices = (file.source.notice,) if file.source.notice and new != old else ()
     new, said = _numbered(content, with_kept(content, new, links) if links else new, found)
-    return FixedSession(old, new, (*notices, *records.damage, *said), tuple(fixed))
+    return FixedSession(old, new, (*records.damage, *said), tuple(fixed))
 
 
 def _refuse_unread(unread: Sequence[Unread], name: str) -> None:
@@ -176,11 +175,15 @@ def _as_meant(records: Records, file: ChainFile) -> Records:
 
 
 def _open(content: bytes, name: str, format: str | None) -> ChainFile:
-    """Open a file. A truncated file is read up to that point, without the fields beside its messages, such as a request's `system`."""
+    """Open a file. Truncated JSON Lines are read up to that point; of a broken JSON document nothing is sure to be complete."""
     try:
         return open_file(content, name, format)
-    except DocumentError:
-        return open_file(content, name, format, salvage=True)
+    except DocumentError as error:
+        file = open_file(content, name, format, salvage=True)
+        if all(chain.envelope.lines for chain in file.chains):
+            return file
+        file.source.close()
+        raise Refused(f"{error} The file is unchanged.") from None
 
 
 def _fixed(

@@ -135,7 +135,8 @@ def test_every_door_tells_the_same_counts(operation: str, tmp_path: Path, capsys
     run = Client().post("/bulk/", act)["Location"]
     assert send_form(Client(), run, do="start", **OPTIONS[operation]).status_code == 303
     run_waiting_jobs()
-    counts_on_pages(in_bulk, after)
+    judged = {"goal": loaded.provider} if operation == "repair" else OPTIONS[operation]  # many chains are repaired for their APIs
+    counts_on_pages(in_bulk, of_python(loaded.apply(operation, **judged).chain))
 
 
 def test_a_compaction_counts_each_removed_node_once() -> None:

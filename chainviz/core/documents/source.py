@@ -22,7 +22,7 @@ from chainviz.core.documents.packed_files import (
     decompressed_file,
     unpacked,
 )
-from chainviz.core.documents.wrapped.kinds import MOST, STREAMED
+from chainviz.core.documents.wrapped.kinds import MOST
 from chainviz.core.documents.wrapped.unwrap import HEAD, WRAPPED, may_be_wrapped, read_wrapped
 from chainviz.core.errors import DocumentError
 
@@ -58,8 +58,8 @@ class Source:
     """The names of the documents that were extracted from the upload."""
     notice: str = ""
     """A sentence for the user about how the file was read."""
-    is_joined = False
-    """Streamed answers were joined, so the text does not contain their chunks."""
+    is_wrapped = False
+    """The text is JSON that was extracted from the upload, without what surrounds it, or without the chunks of streamed answers."""
 
     def __init__(self, file: IO[bytes], size: int, *, encoding: str, original_size: int, sha256: str | None) -> None:
         self._file = file
@@ -224,7 +224,7 @@ def _as_utf8(file: IO[bytes], size: int) -> Source:
         if size <= MOST and may_be_wrapped(file.read(HEAD), _tail(file, size)) and (found := read_wrapped(file)):
             source = _unpacked(file, size, found[0], WRAPPED)
             source.names, source.notice = tuple(name for name, _ in found[1].documents), found[1].notice
-            source.is_joined = found[1].kind == STREAMED
+            source.is_wrapped = True
             return source
         return Source(file, size, encoding=encoding, original_size=size, sha256=None)
     converted: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=1 << 24)  # noqa: SIM115

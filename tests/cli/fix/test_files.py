@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from chainviz.cli import main
 from tests.cli.fix.sessions import errors, json_lines, said
 from tests.cli.fix.shapes import CLAUDE
@@ -15,6 +17,32 @@ def test_what_is_not_utf_8_is_refused(tmp_path: Path, capsys: Any) -> None:
     session = tmp_path / "session.jsonl"
     session.write_bytes(json_lines(CLAUDE["an interrupted call"]).decode().encode("utf-16"))
     assert main(["fix", str(session)]) == 2 and "save it as UTF-8 first" in capsys.readouterr().err
+
+
+ASKS = '{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": ' \
+    '{"name": "ls", "arguments": "{}"}}]}, {"role": "user", "content": "b"}'
+REQUEST = f'{{"model": "gpt-4o", "messages": [{ASKS}], "temperature": 1}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f'{{"messages": [{ASKS},], "temperature": 1}}', "a value is missing"),
+        (f'{{"messages": [{ASKS}, {{"role": "user", "content": "x" "y"}}, {ASKS}], "temperature": 1}}', "a comma or closing bracket"),
+        (f'{{"messages": [{ASKS}, {{"role": "us', "cut off"),
+        ('{"messages": [{"role": "user", "content": "a"}', "cut off"),
+        (f"10:00 INFO start\n10:01 DEBUG body={REQUEST}\n10:02 INFO end\n", "contains more than the messages"),
+        (f"curl https://api.openai.com/v1/chat/completions -d '{REQUEST}'", "contains more than the messages"),
+        (json.dumps({"job": 7, "request": REQUEST}), "contains more than the messages"),
+    ],
+)
+def test_what_a_fix_would_lose_is_left_alone(text: str, reason: str, tmp_path: Path, capsys: Any) -> None:
+    """A document that is broken JSON, and messages inside of something else."""
+    path = tmp_path / "request.json"
+    path.write_text(text)
+    assert main(["fix", str(path)]) == 2
+    assert reason in capsys.readouterr().err
+    assert path.read_text() == text and list(tmp_path.iterdir()) == [path]
 
 
 def test_the_system_text_beside_the_messages_is_part_of_the_request(tmp_path: Path) -> None:

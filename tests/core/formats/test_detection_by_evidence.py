@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import chainviz
+from chainviz.core.chain.messages import Image
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.fixes.fix import fix_session
 
@@ -95,3 +96,10 @@ def test_a_fix_refuses_a_session_that_is_not_fully_read() -> None:
     with pytest.raises(Refused, match=said):
         fix_session(content, "s.jsonl", lambda before, result: None)
     assert fix_session(lines([CLAUDE[0], asks]), "s.jsonl", lambda before, result: None).is_changed
+
+
+def test_a_picture_alone_tells_the_model_messages_of_vercel() -> None:
+    picture = {"type": "image", "image": "https://example.org/gull.png"}
+    asks = [{"role": "user", "content": [{"type": "text", "text": "Which bird?"}, picture]}, {"role": "assistant", "content": "A gull."}]
+    (chain,) = chainviz.load(json.dumps({"messages": asks}).encode())
+    assert (chain.format, chain.messages[0].parts[1]) == ("vercel_model", Image("https://example.org/gull.png"))

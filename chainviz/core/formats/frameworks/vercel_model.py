@@ -100,6 +100,8 @@ def _rate(value: dict[str, Any]) -> float:
         return 0.95
     if any(item.get("type") == "reasoning" and isinstance(item.get("text"), str) for item in items):
         return 0.9
+    if any(item.get("type") == "image" and isinstance(item.get("image"), str) for item in items):
+        return 0.9
     return 0.9 if any("providerOptions" in each for each in (value, *items)) else 0.0
 
 
