@@ -54,16 +54,8 @@ from chainviz.core.state.export import NextCall
 from chainviz.core.state.message_index import last_answer
 from chainviz.core.state.processed_length import ChangedState, is_state, recorded_length, with_length
 from chainviz.core.text_formats import get_text_format
-from chainviz.core.toolchain import (
-    NO_SCHEMAS,
-    ResultOptions,
-    format_results,
-    stored_outputs,
-    tool_schemas,
-)
-from chainviz.core.toolchain import (
-    Result as ObservationResult,
-)
+from chainviz.core.toolchain import NO_SCHEMAS, ResultOptions, format_results, stored_outputs, tool_schemas
+from chainviz.core.toolchain import Result as ObservationResult
 from chainviz.core.usage.document_usage import members_beside, recorded_beside
 from chainviz.core.usage.estimate import tokens_of
 from chainviz.core.usage.model_catalog import ChainUsage, chain_usage

@@ -28,11 +28,7 @@ def newest_first(sessions: Iterable[Session]) -> list[Session]:
 
 def find_sessions(agent: str = "", project: str = "") -> Iterator[Session | DocumentError]:
     """Yield sessions in no order, and for each store that cannot be read, why."""
-    from chainviz.core.sources import (  # loads sqlite3, which most commands do without
-        find_stores,
-        get_store,
-        sessions_in,
-    )
+    from chainviz.core.sources import find_stores, get_store, sessions_in  # loads sqlite3, which most commands do without
 
     if agent:
         get_store(agent)

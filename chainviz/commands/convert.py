@@ -13,19 +13,7 @@ from chainviz.api.hand_off import hand_off
 from chainviz.api.json_objects import result_object
 from chainviz.api.shared_documents import in_turn
 from chainviz.api.writing import apart, together, whole_document, write_out
-from chainviz.commands.io import (
-    Input,
-    Outputs,
-    add_choice,
-    add_files,
-    add_format,
-    add_json,
-    chosen,
-    each_file,
-    remark,
-    tell,
-    warn,
-)
+from chainviz.commands.io import Input, Outputs, add_choice, add_files, add_format, add_json, chosen, each_file, remark, tell, warn
 from chainviz.core.errors import OptionsError, visible
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.agents.hand_off import TARGETS

@@ -11,14 +11,7 @@ from typing import Any, TypeVar
 from chainviz.core.chain.chain import Chain
 from chainviz.core.errors import ChainError, OptionsError, Refused
 from chainviz.core.operations import OPERATIONS
-from chainviz.core.operations.compact import (
-    NO_LIMIT,
-    USUAL_LIMITS,
-    Compact,
-    CompactOptions,
-    parse_strategy,
-    strategy_words,
-)
+from chainviz.core.operations.compact import NO_LIMIT, USUAL_LIMITS, Compact, CompactOptions, parse_strategy, strategy_words
 from chainviz.core.operations.contract import Context, Operation, Options, Outcome
 from chainviz.core.operations.execute import execute, get_operation, read_options
 from chainviz.core.operations.mask import MASK, MaskOptions

@@ -17,15 +17,7 @@ from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.execute import WARNING as SIGNED
 from chainviz.core.providers.contract import Provider
-from chainviz.fixes.records import (
-    Records,
-    relinked,
-    renumbered,
-    whole_records,
-    with_kept,
-    without_lines,
-    without_repeats,
-)  # fmt: skip
+from chainviz.fixes.records import Records, relinked, renumbered, whole_records, with_kept, without_lines, without_repeats
 
 NUMBERED = {"codex_rollout": "ordinal"}
 """The member with the number of a record, by format. Codex, since 0.146, resumes a session only if no number is missing."""

@@ -14,16 +14,7 @@ from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.views.chain import version_subject
 from chainviz.core.chain.paths import parse_path
 from chainviz.http_api.repeat import note_created, repeatable
-from chainviz.http_api.shapes import (
-    LARGEST,
-    REFUSALS,
-    Error,
-    FileQuery,
-    LabelCall,
-    LabelList,
-    LabelShape,
-    RowsQuery,
-)
+from chainviz.http_api.shapes import LARGEST, REFUSALS, Error, FileQuery, LabelCall, LabelList, LabelShape, RowsQuery
 from chainviz.review.csv_and_jsonl import exported
 from chainviz.review.labels import services
 from chainviz.review.labels.services import LabelRow, label_places

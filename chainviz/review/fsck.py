@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chainviz.accounts.models import AuditRow
-from chainviz.review.models import (
-    Comment,
-    Discussion,
-    Label,
-    Review,
-    Reviewer,
-    ReviewRequest,
-    SignOff,
-    Thread,
-    Verdict,
-)
+from chainviz.review.models import Comment, Discussion, Label, Review, Reviewer, ReviewRequest, SignOff, Thread, Verdict
 from chainviz.store.checksums import Checked
 from chainviz.store.fsck.findings import Finding, changed_rows, guarded
 

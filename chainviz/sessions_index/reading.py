@@ -17,14 +17,7 @@ from chainviz.core.session_facts import FACTS_EDITION, SessionFacts, read_facts
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.jobs.lease import storable
 from chainviz.sessions_index.listing import store_of
-from chainviz.sessions_index.models import (
-    Session,
-    SessionDay,
-    SessionError,
-    SessionProblem,
-    SessionRepeat,
-    SessionTool,
-)
+from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionProblem, SessionRepeat, SessionTool
 from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.web.prices import millionths, models, price_edition
 

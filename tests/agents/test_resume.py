@@ -9,16 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from chainviz.cli import main
-from tests.agents.breaks import (
-    Break,
-    as_it_is,
-    cut_off,
-    doubled,
-    ends_with_call,
-    lost_result,
-    without_numbers,
-    without_result,
-)  # fmt: skip
+from tests.agents.breaks import Break, as_it_is, cut_off, doubled, ends_with_call, lost_result, without_numbers, without_result
 from tests.agents.driver import Run, Workplace, what_is_missing
 from tests.agents.programs import CODEX, GEMINI, KIMI, PI, QWEN, Agent
 

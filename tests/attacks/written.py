@@ -39,15 +39,7 @@ from chainviz.review.models.threads import LONGEST_TAG
 from chainviz.review.requests.services import ask, close, dismiss, give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin, reply, set_resolved
-from chainviz.sessions_index.models import (
-    Session,
-    SessionDay,
-    SessionError,
-    SessionProblem,
-    SessionRepeat,
-    SessionTool,
-    Source,
-)
+from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionProblem, SessionRepeat, SessionTool, Source
 from tests.chains.making import ai, human, make_chain
 
 Known = dict[str, list[Any]]

@@ -26,18 +26,7 @@ def main() -> None:
     startup.migrate_if_needed()
     startup.collect_static_if_needed()
 
-    from tests.bench import (
-        growing,
-        opening,
-        operations,
-        pairs,
-        parsing,
-        readers,
-        secrets,
-        sessions,
-        uploading,
-        versioning,
-    )
+    from tests.bench import growing, opening, operations, pairs, parsing, readers, secrets, sessions, uploading, versioning
     from tests.bench.floors import floor
     from tests.bench.made_chains import write_chain
     from tests.bench.measures import TABLES, cost

@@ -19,7 +19,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 
 texts = st.sampled_from(["", "a", "naïve é", "日本", "\ud800", "line\nbreak", "x" * 40])
 ids = st.sampled_from(["a", "b", "c", "d", ""])

@@ -17,17 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from chainviz.accounts.permissions import requires
 from chainviz.chains.diff.address import NoLinks, query, read_diff_query
-from chainviz.chains.diff.compare import (
-    LAYOUT,
-    MOST_COMPARED,
-    Compared,
-    Groups,
-    ReadAhead,
-    StoredRows,
-    from_job,
-    groups_in,
-    pack_groups,
-)
+from chainviz.chains.diff.compare import LAYOUT, MOST_COMPARED, Compared, Groups, ReadAhead, StoredRows, from_job, groups_in, pack_groups
 from chainviz.chains.diff.files import FILE, Window, file_view, unfolded
 from chainviz.chains.diff.groups import asks_to_unfold, fold_answer
 from chainviz.chains.diff.page import DiffView, diff_view

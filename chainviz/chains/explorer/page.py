@@ -12,15 +12,7 @@ from chainviz.chains.explorer.actions import GROUPS, Action, Situation, actions_
 from chainviz.chains.explorer.chain_facts import ChainFacts, chain_facts
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
 from chainviz.chains.explorer.overview import Overview, overview_of
-from chainviz.chains.explorer.rendered_window import (
-    WindowPage,
-    around,
-    first_windows,
-    notes_of,
-    outline_page,
-    reading_of,
-    window_page,
-)
+from chainviz.chains.explorer.rendered_window import WindowPage, around, first_windows, notes_of, outline_page, reading_of, window_page
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import KINDS, ViewState
 from chainviz.chains.models import Chain

@@ -11,19 +11,9 @@ from django.urls import URLPattern, path
 
 from chainviz.chains.bytes import page as bytes
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.explorer.views import (
-    chain as explorer,
-)
-from chainviz.chains.explorer.views import (
-    find,
-    goto,
-    node,
-    problems,
-    summarized_nodes,
-)
-from chainviz.chains.explorer.views import (
-    inspector as inspect,
-)
+from chainviz.chains.explorer.views import chain as explorer
+from chainviz.chains.explorer.views import find, goto, node, problems, summarized_nodes
+from chainviz.chains.explorer.views import inspector as inspect
 from chainviz.chains.explorer.views.no_node import no_node
 from chainviz.chains.exports import view as export
 from chainviz.chains.observations import page as observations

@@ -16,14 +16,7 @@ from chainviz.chains.library.agents import AgentView, agent_of_format, agent_vie
 from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
 from chainviz.chains.models import Chain, ChainQuerySet, WorkingCopy
 from chainviz.chains.working_copies.kept import unused
-from chainviz.sessions_index.models import (
-    Session,
-    SessionDay,
-    SessionError,
-    SessionQuerySet,
-    SessionRepeat,
-    SessionTool,
-)
+from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionQuerySet, SessionRepeat, SessionTool
 
 Days = TypeVar("Days", bound=QuerySet[Any])
 OF_SESSIONS = ("only_secrets", "only_sessions", "ending", "error", "repeated", "first_day", "last_day")

@@ -9,15 +9,7 @@ from typing import Any
 from chainviz.accounts.models import User
 from chainviz.chains.explorer.subject import Subject
 from chainviz.core.chain.chain import Chain
-from chainviz.core.observations.index import (
-    GroupRow,
-    MediumRow,
-    NumberTable,
-    ObservationIndex,
-    ResultRow,
-    Suspect,
-    index_observations,
-)
+from chainviz.core.observations.index import GroupRow, MediumRow, NumberTable, ObservationIndex, ResultRow, Suspect, index_observations
 from chainviz.core.observations.reader import Recognition, called_tools
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.jobs.models import Job

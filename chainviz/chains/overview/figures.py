@@ -14,15 +14,7 @@ from chainviz.accounts.models import Membership
 from chainviz.chains.library.listing import all_fitting_sessions
 from chainviz.chains.library.sessions import in_days
 from chainviz.chains.overview.choice import Choice
-from chainviz.sessions_index.models import (
-    Session,
-    SessionDay,
-    SessionError,
-    SessionProblem,
-    SessionQuerySet,
-    SessionRepeat,
-    SessionTool,
-)
+from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionProblem, SessionQuerySet, SessionRepeat, SessionTool
 
 LISTED = 6
 """The number of rows of a card."""

@@ -15,14 +15,7 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Any
 
-from chainviz.chains.render.node import (
-    call_with_result_html,
-    message_head,
-    message_name,
-    spoken,
-    unmatched_part_html,
-    unmatched_parts_html,
-)
+from chainviz.chains.render.node import call_with_result_html, message_head, message_name, spoken, unmatched_part_html, unmatched_parts_html
 from chainviz.chains.render.parts import Reading, call_html
 from chainviz.chains.render.steps import ALL, LazyPieces, Piece, StepQuery, step
 from chainviz.core.chain.messages import Part, ToolCall, ToolResult

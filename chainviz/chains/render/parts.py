@@ -13,18 +13,7 @@ from chainviz.chains.render.markdown import plain, prose
 from chainviz.chains.render.pictures import host_of, picture
 from chainviz.chains.render.text_marks import TextMark, in_layout, mark_prose, mark_text
 from chainviz.chains.render.visible_text import one_line, safe
-from chainviz.core.chain.messages import (
-    Binary,
-    Image,
-    Opaque,
-    Part,
-    Reasoning,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    byte_size,
-)
+from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Reasoning, Text, Thinking, ToolCall, ToolResult, byte_size
 from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text
 from chainviz.core.formats.traces.inspect_log import is_reference, references

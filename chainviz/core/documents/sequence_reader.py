@@ -18,17 +18,7 @@ from chainviz.core.documents.json.quoted import Quoted
 from chainviz.core.documents.json.scan import byte_length
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.unit_reader import UnitReader
-from chainviz.core.documents.units import (
-    LIST_STEP,
-    CarriedSpan,
-    Envelope,
-    FoundList,
-    Lists,
-    ListSpan,
-    Pointer,
-    Span,
-    Unit,
-)
+from chainviz.core.documents.units import LIST_STEP, CarriedSpan, Envelope, FoundList, Lists, ListSpan, Pointer, Span, Unit
 
 
 class SequenceReader:

@@ -14,14 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from chainviz.core.documents.packed_files import (
-    EVAL,
-    MAGIC,
-    MAX_DECOMPRESSED,
-    compression_of,
-    decompressed_file,
-    unpacked,
-)
+from chainviz.core.documents.packed_files import EVAL, MAGIC, MAX_DECOMPRESSED, compression_of, decompressed_file, unpacked
 from chainviz.core.documents.wrapped.kinds import MOST
 from chainviz.core.documents.wrapped.unwrap import HEAD, WRAPPED, may_be_wrapped, read_wrapped
 from chainviz.core.errors import DocumentError

@@ -15,7 +15,7 @@ from contextlib import suppress
 from chainviz.core.chain.messages import SLOT
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.decode import Broken, Values
-from chainviz.core.documents.json.scan import Oddities, Window, byte_length, decoder, fault, in_words  # fmt: skip
+from chainviz.core.documents.json.scan import Oddities, Window, byte_length, decoder, fault, in_words
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import CarriedSpan, Envelope, FoundList, Pointer, Span, Unit
 

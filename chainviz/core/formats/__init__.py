@@ -47,12 +47,7 @@ from chainviz.core.formats.contract import Format, refusal
 from chainviz.core.formats.frameworks.agentscope import AgentScope, AgentScopeSession
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.formats.frameworks.google_adk import GoogleADK, GoogleADKEval
-from chainviz.core.formats.frameworks.haystack_letta_llamaindex_smolagents import (
-    Haystack,
-    Letta,
-    LlamaIndex,
-    Smolagents,
-)
+from chainviz.core.formats.frameworks.haystack_letta_llamaindex_smolagents import Haystack, Letta, LlamaIndex, Smolagents
 from chainviz.core.formats.frameworks.langchain import LangChain
 from chainviz.core.formats.frameworks.langchaingo import LangchainGo
 from chainviz.core.formats.frameworks.microsoft import AutoGen, SemanticKernel

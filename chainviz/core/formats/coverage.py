@@ -36,7 +36,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
     is_known,
-)  # fmt: skip
+)
 from chainviz.core.chain.surroundings import MOST_NAMES, MOST_PLACES, Unread, UnreadKind, UnreadPlace
 from chainviz.core.dialects.values import data_url, encode_base64, string_of
 from chainviz.core.documents.json import edit as json_edit

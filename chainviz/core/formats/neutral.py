@@ -27,7 +27,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.units import ElementWriter, has_role, patched_parts, read_again, read_units
 from chainviz.core.dialects.values import Speller, decode_base64, encode_base64, is_object, string_of
 from chainviz.core.documents.json import edit as json_edit

@@ -8,16 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chainviz.core.chain.messages import byte_size
-from chainviz.core.observations.contract import (
-    LABELS,
-    MARKDOWN,
-    RAW,
-    WHOLE_ACTION,
-    XML,
-    Block,
-    Convention,
-    TextObservation,
-)
+from chainviz.core.observations.contract import LABELS, MARKDOWN, RAW, WHOLE_ACTION, XML, Block, Convention, TextObservation
 from chainviz.core.observations.texts import ObservationReader, write_blocks, write_observation
 from chainviz.core.toolchain.results import Wrapper
 

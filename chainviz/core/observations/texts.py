@@ -7,16 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from chainviz.core.observations.contract import (
-    BRACKETS,
-    MARKDOWN,
-    RAW,
-    WHOLE_ACTION,
-    XML,
-    Block,
-    Convention,
-    TextObservation,
-)
+from chainviz.core.observations.contract import BRACKETS, MARKDOWN, RAW, WHOLE_ACTION, XML, Block, Convention, TextObservation
 from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
 from chainviz.core.text_formats.contract import OBSERVATION, FoundSection, IgnoredRange
 from chainviz.core.toolchain.results import Wrapper, is_error

@@ -20,18 +20,7 @@ from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.operations.contract import Badge, Context, Decision, Options, Outcome
 from chainviz.core.progress import Progress
-from chainviz.core.secrets import (
-    RULES,
-    Masker,
-    Occurrence,
-    Rule,
-    Strategy,
-    Values,
-    WordList,
-    get_rule,
-    mask,
-    scan_chain,
-)
+from chainviz.core.secrets import RULES, Masker, Occurrence, Rule, Strategy, Values, WordList, get_rule, mask, scan_chain
 from chainviz.core.secrets.scan import STRETCH, is_outside, place_number
 from chainviz.core.secrets.word_lists import chosen_lists, rules_of
 

@@ -15,18 +15,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice
 
-from chainviz.core.chain.messages import (
-    SLOT,
-    Binary,
-    Fragment,
-    Image,
-    Message,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import SLOT, Binary, Fragment, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.documents.assemble import own_blocks
 from chainviz.core.formats.contract import Format, Style
 

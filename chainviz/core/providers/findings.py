@@ -29,16 +29,7 @@ from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.reasoning import is_emptied, is_unsigned
 from chainviz.core.chain.surrogates import has_escaped_surrogate, has_lone_surrogate
 from chainviz.core.chain.tree import Section, section_paths
-from chainviz.core.pictures import (
-    LONGEST_OF_MANY,
-    Picture,
-    bytes_and_sides,
-    file_of,
-    is_empty,
-    is_odd,
-    is_too_large,
-    pictures_in,
-)
+from chainviz.core.pictures import LONGEST_OF_MANY, Picture, bytes_and_sides, file_of, is_empty, is_odd, is_too_large, pictures_in
 from chainviz.core.providers.contract import IMAGE_ADDRESS, OPAQUE
 from chainviz.core.providers.server_blocks import lone_calls
 

@@ -10,18 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    Binary,
-    Fragment,
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import Binary, Fragment, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.values import encode_base64
 from chainviz.core.documents.units import Pointer
 

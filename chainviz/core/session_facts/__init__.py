@@ -5,14 +5,7 @@ In reading order: `facts` (the values), `load_session`, `tool_facts` and `read`.
 
 from __future__ import annotations
 
-from chainviz.core.session_facts.facts import (
-    ErrorCount,
-    Health,
-    ProblemCount,
-    Repeat,
-    SessionFacts,
-    ToolCount,
-)
+from chainviz.core.session_facts.facts import ErrorCount, Health, ProblemCount, Repeat, SessionFacts, ToolCount
 from chainviz.core.session_facts.read import read_facts
 
 FACTS_EDITION = 2

@@ -19,7 +19,7 @@ from chainviz.core.databases import (
     OPEN_WEBUI,
     OPENCODE,
     ZED,
-)  # fmt: skip
+)
 from chainviz.core.sources.contract import Store
 from chainviz.core.sources.database_store import CrushStore, DatabaseStore
 from chainviz.core.sources.file_store import FileStore, folder_name, stem

@@ -6,14 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from chainviz.core.text_formats.contract import (
-    FoundSection,
-    IgnoredRange,
-    ParsedText,
-    Section,
-    TextFormat,
-    trimmed,
-)
+from chainviz.core.text_formats.contract import FoundSection, IgnoredRange, ParsedText, Section, TextFormat, trimmed
 
 _HEADER = re.compile(r"^#[\t\n\f\r ]+(.+)$", re.MULTILINE)
 """Like the reference: the white space may be a line break."""

@@ -5,27 +5,8 @@
 
 from __future__ import annotations
 
-from chainviz.core.toolchain.calls import (
-    Call,
-    Entry,
-    ParsedAnswer,
-    ParseOptions,
-    ReadCalls,
-    parse_answer,
-    parse_calls,
-    read_calls,
-)
-from chainviz.core.toolchain.results import (
-    Failure,
-    Output,
-    Raw,
-    RawResult,
-    Result,
-    ResultOptions,
-    execute,
-    format_results,
-    stored_outputs,
-)
+from chainviz.core.toolchain.calls import Call, Entry, ParsedAnswer, ParseOptions, ReadCalls, parse_answer, parse_calls, read_calls
+from chainviz.core.toolchain.results import Failure, Output, Raw, RawResult, Result, ResultOptions, execute, format_results, stored_outputs
 from chainviz.core.toolchain.syntax import CallsError
 from chainviz.core.usage.document_usage import NO_SCHEMAS, ToolSchemas, tool_schemas
 

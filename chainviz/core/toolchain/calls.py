@@ -11,16 +11,9 @@ from chainviz.core.documents.json.edit import dump, raw_at
 from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats import TEXT_FORMATS, get_text_format
 from chainviz.core.text_formats.contract import FoundSection, LineIndex, ParsedText, RegisteredSection, TextFormat
-from chainviz.core.toolchain.syntax import (
-    CallsError,
-    Located,
-)
-from chainviz.core.toolchain.syntax import (
-    locate_json_values as json_values,
-)
-from chainviz.core.toolchain.syntax import (
-    locate_yaml_values as yaml_values,
-)
+from chainviz.core.toolchain.syntax import CallsError, Located
+from chainviz.core.toolchain.syntax import locate_json_values as json_values
+from chainviz.core.toolchain.syntax import locate_yaml_values as yaml_values
 from chainviz.core.usage.document_usage import Schema
 
 SyntaxName = Literal["json", "yaml"]

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chainviz.core.chain.messages import (
-    PART_KINDS,
-    ROLE_NAMES,
-    Image,
-    Message,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import PART_KINDS, ROLE_NAMES, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import OptionsError, PathError
 from chainviz.core.operations.edit.locate import EditOptions

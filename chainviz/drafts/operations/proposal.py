@@ -12,15 +12,7 @@ from chainviz.core.documents.document_context import DocumentContext, in_memory
 from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
 from chainviz.core.load import blank
-from chainviz.core.operations.contract import (
-    WARNING,
-    Context,
-    Decision,
-    Operation,
-    Options,
-    Outcome,
-    read_redaction_switch,
-)
+from chainviz.core.operations.contract import WARNING, Context, Decision, Operation, Options, Outcome, read_redaction_switch
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.secrets import WordList
 from chainviz.drafts.target import Target

@@ -7,14 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from chainviz.core.operations.compact.simulation import (
-    Lost,
-    Simulated,
-    Simulation,
-    simulate,
-    simulation_lines,
-    strategy_of,
-)
+from chainviz.core.operations.compact.simulation import Lost, Simulated, Simulation, simulate, simulation_lines, strategy_of
 from chainviz.core.operations.contract import Context
 from chainviz.core.usage.estimate import estimated_tokens
 from chainviz.drafts.target import Target, target_of_job

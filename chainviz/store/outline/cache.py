@@ -8,15 +8,7 @@ from dataclasses import dataclass, field
 
 from chainviz.store.content.runs import Batch
 from chainviz.store.models import Outline, OutlineBlock
-from chainviz.store.outline.blocks import (
-    Listing,
-    PackedBlock,
-    RowBlock,
-    SectionBlock,
-    unpack_listing,
-    unpack_rows,
-    unpack_sections,
-)
+from chainviz.store.outline.blocks import Listing, PackedBlock, RowBlock, SectionBlock, unpack_listing, unpack_rows, unpack_sections
 from chainviz.store.outline.hashes import pack_hashes, unpack_hashes
 from chainviz.store.outline.measures import NONE, OPENING, Counts, Measure
 

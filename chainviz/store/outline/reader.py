@@ -13,16 +13,7 @@ from chainviz.core.errors import PathError
 from chainviz.core.providers.rules import Mark
 from chainviz.store.content.pieces import Piece, cut, join
 from chainviz.store.models import Outline, Snapshot
-from chainviz.store.outline.blocks import (
-    Entry,
-    HashedRow,
-    Listing,
-    RowBlock,
-    SectionBlock,
-    hashed_rows,
-    unpack_rows,
-    unpack_sections,
-)
+from chainviz.store.outline.blocks import Entry, HashedRow, Listing, RowBlock, SectionBlock, hashed_rows, unpack_rows, unpack_sections
 from chainviz.store.outline.cache import BlockReader, fetch_together, listing_of
 from chainviz.store.outline.measures import Measure, add_up
 from chainviz.store.outline.rows import Kind, Row, SectionRow

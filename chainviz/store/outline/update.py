@@ -35,15 +35,7 @@ from chainviz.store.outline.measures import Charts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import Kind, RowMessages, SectionRow, cut_rows
 from chainviz.store.outline.rules.late_results import LateIds, late_after, messages_with
-from chainviz.store.outline.rules.problem_rules import (
-    FirstUses,
-    IdUse,
-    Neighbours,
-    check_rows,
-    knows_repeats,
-    repeats_id,
-    uses_in,
-)
+from chainviz.store.outline.rules.problem_rules import FirstUses, IdUse, Neighbours, check_rows, knows_repeats, repeats_id, uses_in
 from chainviz.store.outline.sections import section_replacements
 
 

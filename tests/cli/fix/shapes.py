@@ -22,7 +22,7 @@ from tests.cli.fix.sessions import (
     thought,
     told,
     words,
-)  # fmt: skip
+)
 
 
 def half(answer: dict[str, Any]) -> dict[str, Any]:

@@ -7,20 +7,7 @@ from typing import Any
 
 import pytest
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Binary,
-    Image,
-    Message,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)  # fmt: skip
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Binary, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Style
 from chainviz.core.load import load_file, restyle

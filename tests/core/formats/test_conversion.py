@@ -9,20 +9,7 @@ from itertools import pairwise
 import pytest
 
 from chainviz import load
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Image,
-    Message,
-    Opaque,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    text_of,
-)
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult, text_of
 from chainviz.core.chain.problems import strict_error
 from chainviz.core.chain.tree import parse
 from chainviz.core.formats import WRITTEN, get_format

@@ -8,20 +8,7 @@ from typing import Any
 import pytest
 
 from chainviz import Chain, load
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    TOOL,
-    Binary,
-    Image,
-    Message,
-    Opaque,
-    Reasoning,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Opaque, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.cross_provider import Route, crossed

@@ -11,18 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    TOOL,
-    Image,
-    Message,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)  # fmt: skip
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.values import is_json
 from chainviz.core.documents.json.edit import dump
 from chainviz.core.formats import get_format

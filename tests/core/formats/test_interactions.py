@@ -5,19 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Image,
-    Message,
-    Opaque,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.formats import get_format
 from chainviz.core.load import document_in, load_file, restyle
 from tests.core.formats.chains import exported

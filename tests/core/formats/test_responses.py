@@ -6,20 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Image,
-    Message,
-    Opaque,
-    Reasoning,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)  # fmt: skip
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Image, Message, Opaque, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.problems import tree_problems
 from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format

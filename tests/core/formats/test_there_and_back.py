@@ -26,7 +26,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects import leaf
 from chainviz.core.formats import WRITTEN
 from chainviz.core.formats.contract import Format

@@ -8,12 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from anthropic.types.beta import (
-    BetaRequestDocumentBlockParam,
-    BetaSearchResultBlockParam,
-    BetaTextBlockParam,
-    BetaToolUseBlockParam,
-)
+from anthropic.types.beta import BetaRequestDocumentBlockParam, BetaSearchResultBlockParam, BetaTextBlockParam, BetaToolUseBlockParam
 from mistralai.client.models import SystemMessage, TextChunk
 from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionSystemMessageParam
 from openai.types.responses import EasyInputMessageParam

@@ -15,29 +15,9 @@ from hypothesis import strategies as st
 
 from chainviz.core.chain.arguments import is_json
 from chainviz.core.chain.chain import MemoryChain
-from chainviz.core.chain.messages import (
-    AI,
-    Binary,
-    Image,
-    Message,
-    Opaque,
-    Reasoning,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, Binary, Image, Message, Opaque, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.load import export_chain, load_file, restyle
-from chainviz.core.secrets import (
-    Masker,
-    Values,
-    fingerprint,
-    mask,
-    scan_chain,
-    scan_message,
-    scan_text,
-    spellings,
-)  # fmt: skip
+from chainviz.core.secrets import Masker, Values, fingerprint, mask, scan_chain, scan_message, scan_text, spellings
 from tests.core.pictures import ai, h, tool
 from tests.core.secrets.made import EXAMPLES, fake, join
 from tests.core.strategies import chains

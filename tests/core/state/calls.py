@@ -6,16 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 from chainviz.core.operations.compact import REFERENCE, Settings, Strategy, parse_strategy
-from chainviz.core.state.call import (
-    CallRules,
-    Compaction,
-    CompactionFailed,
-    CompactionRequest,
-    Reply,
-    ToolFailed,
-    append,
-    next_state,
-)
+from chainviz.core.state.call import CallRules, Compaction, CompactionFailed, CompactionRequest, Reply, ToolFailed, append, next_state
 from chainviz.core.state.document import State, write_state
 from chainviz.core.state.faults import EVENTS, StateFile, read_state
 from tests.cases import cases

@@ -19,14 +19,7 @@ from chainviz.core.documents.detection.json_lines import (
     refuse_without_messages,
 )
 from chainviz.core.documents.detection.recognition import SAMPLE_UNITS, SNIFF, Keys, Recognition, take_sample
-from chainviz.core.documents.detection.sequences import (
-    Group,
-    grouped,
-    trees,
-    with_answers,
-    with_choices,
-    without_repeated,
-)
+from chainviz.core.documents.detection.sequences import Group, grouped, trees, with_answers, with_choices, without_repeated
 from chainviz.core.documents.detection.text_places import text_places
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.scan import Window, byte_length, fault, fault_in, skip_space

@@ -12,16 +12,7 @@ from typing import NoReturn
 from chainviz.core.documents.detection.find_lists import Outline, Place
 from chainviz.core.documents.detection.recognition import SNIFF, Recognition, peek, take_sample
 from chainviz.core.documents.detection.text_places import text_places
-from chainviz.core.documents.json.scan import (
-    ENDS_INSIDE,
-    NESTED,
-    TOO_DEEP,
-    Window,
-    byte_length,
-    fault,
-    in_words,
-    skip_space,
-)
+from chainviz.core.documents.json.scan import ENDS_INSIDE, NESTED, TOO_DEEP, Window, byte_length, fault, in_words, skip_space
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.unit_reader import UnitReader
 from chainviz.core.documents.units import FoundList, Pointer, Span

@@ -8,17 +8,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import Fragment, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.values import objects_of, string_of
-from chainviz.core.formats.read_only import (
-    MODEL,
-    TOOLS,
-    EventLog,
-    Turn,
-    as_text,
-    call_arguments,
-    inner,
-    text_part,
-    unknown,
-)
+from chainviz.core.formats.read_only import MODEL, TOOLS, EventLog, Turn, as_text, call_arguments, inner, text_part, unknown
 
 _USER, _ANSWER, _THOUGHT = "user_message_chunk", "agent_message_chunk", "agent_thought_chunk"
 _CALL, _CHANGE = "tool_call", "tool_call_update"

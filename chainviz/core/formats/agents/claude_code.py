@@ -12,20 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    NEW,
-    SYSTEM,
-    TOOL,
-    Fragment,
-    Message,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, Text, Thinking, ToolResult
 from chainviz.core.dialects.values import Speller
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import parse, value_of
@@ -35,14 +22,7 @@ from chainviz.core.documents.written_lists import Links, uuid_of
 from chainviz.core.formats.agents.session_threads import lists_of, threads_of
 from chainviz.core.formats.blocks import Blocks, Content, patched_fragments, read_fragments, with_member
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Format, Style
-from chainviz.core.formats.vendors.anthropic.blocks import (
-    WORDS,
-    losses,
-    new_content,
-    patched_content,
-    read_blocks,
-    role_runs,
-)
+from chainviz.core.formats.vendors.anthropic.blocks import WORDS, losses, new_content, patched_content, read_blocks, role_runs
 from chainviz.core.formats.vendors.anthropic.messages import ANTHROPIC, Anthropic
 
 _SESSION = ("sessionId", "session_id", "parentUuid")

@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    HUMAN,
-    NEW,
-    SYSTEM,
-    Fragment,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import HUMAN, NEW, SYSTEM, Fragment, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.items import ItemUnits, one_result_each
 from chainviz.core.dialects.values import Speller, string_of
 from chainviz.core.documents.json import edit as json_edit

@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_flag, as_string
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.values import Speller, objects_of, string_of

@@ -10,17 +10,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.values import objects_of, string_of
-from chainviz.core.formats.read_only import (
-    MODEL,
-    TOOLS,
-    EventLog,
-    Turn,
-    as_text,
-    call_arguments,
-    inner,
-    text_part,
-    unknown,
-)
+from chainviz.core.formats.read_only import MODEL, TOOLS, EventLog, Turn, as_text, call_arguments, inner, text_part, unknown
 
 _WORDS = {"system/message": "system", "user/message": "user", "assistant/message": MODEL}
 _PIECES = ("assistant/chunk", "text-chunks", "reasoning-chunks")

@@ -7,21 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    TOOL,
-    Fragment,
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Fragment, Image, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.values import Speller, split_data_url, string_of

@@ -6,19 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    NEW,
-    SYSTEM,
-    TOOL,
-    Fragment,
-    Message,
-    Part,
-    Role,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, Text, ToolCall, ToolResult
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json, spread
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.units import has_role, read_units

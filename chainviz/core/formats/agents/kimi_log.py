@@ -9,20 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Image,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Image, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.content import ResultElements, as_url, content_leaves, read_result_content
 from chainviz.core.dialects.leaf import Leaf, Located, as_either, as_flag, as_json
 from chainviz.core.dialects.values import Speller, string_of

@@ -25,7 +25,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
     text_of,
-)  # fmt: skip
+)
 from chainviz.core.dialects.content import as_url
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json, set_at, without
 from chainviz.core.dialects.losses import Room, losses

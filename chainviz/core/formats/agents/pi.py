@@ -5,21 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    TOOL,
-    Binary,
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)  # fmt: skip
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.content import (
     ResultElements,
     as_url,

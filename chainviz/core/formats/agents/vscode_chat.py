@@ -6,32 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    TOOL,
-    Fragment,
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import TOOL, Fragment, Image, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.units import Sample, Unit
-from chainviz.core.formats.read_only import (
-    ReadOnlyUnits,
-    Turn,
-    as_text,
-    in_steps,
-    inner,
-    make_message,
-    unknown,
-    with_results,
-)
+from chainviz.core.formats.read_only import ReadOnlyUnits, Turn, as_text, in_steps, inner, make_message, unknown, with_results
 
 
 class CopilotChat(ReadOnlyUnits):

@@ -7,21 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SLOT,
-    TOOL,
-    Fragment,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, HUMAN, SLOT, TOOL, Fragment, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.content import carried_bytes, read_result_content
 from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json.edit import dump, parse, raw_at

@@ -11,16 +11,7 @@ from chainviz.core.chain.messages import Fragment, Message, Part, Role, Text, Th
 from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.documents.units import Unit
-from chainviz.core.formats.read_only import (
-    ReadOnlyUnits,
-    Turn,
-    as_text,
-    attachment,
-    in_steps,
-    inner,
-    unknown,
-    with_results,
-)
+from chainviz.core.formats.read_only import ReadOnlyUnits, Turn, as_text, attachment, in_steps, inner, unknown, with_results
 
 
 class LibreChat(ReadOnlyUnits):

@@ -13,18 +13,7 @@ from dataclasses import replace
 from html import unescape
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    Fragment,
-    Image,
-    Message,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)  # fmt: skip
+from chainviz.core.chain.messages import Fragment, Image, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.units import Pointer, Tree, Unit

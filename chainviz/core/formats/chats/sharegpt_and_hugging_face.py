@@ -26,7 +26,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.losses import TEXTS_JOIN, has_several_texts
 from chainviz.core.dialects.values import Speller, is_json, matched
 from chainviz.core.documents.json import edit as json_edit

@@ -22,17 +22,9 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
-from chainviz.core.dialects.units import ElementWriter, patched_parts, read_again, read_units
-from chainviz.core.dialects.values import (
-    Speller,
-    decode_base64,
-    encode_base64,
-    is_object,
-    objects_of,
-    reasoning_of,
-    string_of,
 )
+from chainviz.core.dialects.units import ElementWriter, patched_parts, read_again, read_units
+from chainviz.core.dialects.values import Speller, decode_base64, encode_base64, is_object, objects_of, reasoning_of, string_of
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Object
 from chainviz.core.documents.units import Pointer, Sample, Unit

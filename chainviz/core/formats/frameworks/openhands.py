@@ -11,20 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    NEW,
-    SYSTEM,
-    TOOL,
-    Fragment,
-    Message,
-    Part,
-    Role,
-    ToolCall,
-    ToolResult,
-    text_of,
-)
+from chainviz.core.chain.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, ToolCall, ToolResult, text_of
 from chainviz.core.dialects.leaf import Host, Located
 from chainviz.core.dialects.losses import TEXTS_JOIN, Room, has_several_texts, losses
 from chainviz.core.dialects.units import joined_halves

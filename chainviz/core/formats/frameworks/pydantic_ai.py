@@ -26,7 +26,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.content import encoded_of, located_media
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_either, set_at, without
 from chainviz.core.dialects.losses import Room, losses

@@ -12,20 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    NEW,
-    SYSTEM,
-    TOOL,
-    Fragment,
-    Message,
-    Role,
-    Text,
-    ToolCall,
-    ToolResult,
-    text_of,
-)  # fmt: skip
+from chainviz.core.chain.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Role, Text, ToolCall, ToolResult, text_of
 from chainviz.core.dialects.losses import TEXTS_JOIN, has_several_texts
 from chainviz.core.dialects.values import reasoning_of
 from chainviz.core.documents.json.scan import byte_length
@@ -33,15 +20,7 @@ from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.documents.units import FoundList, Sample, Span, Unit
 from chainviz.core.formats.contract import Choice, Format, Style
 from chainviz.core.formats.frameworks import react_steps
-from chainviz.core.formats.frameworks.react_steps import (
-    ACTION,
-    ANSWER,
-    OBSERVATION,
-    QUESTION,
-    SEPARATOR,
-    THOUGHT,
-    Reading,
-)
+from chainviz.core.formats.frameworks.react_steps import ACTION, ANSWER, OBSERVATION, QUESTION, SEPARATOR, THOUGHT, Reading
 
 _STEP_LINE = re.compile(rb"(?:Thought|Action|Observation)(?: \d+)?:")
 _BEGINS = re.compile(r"\s*(?:Question|(?:Thought|Action|Observation) \d+): ")

@@ -12,19 +12,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Message,
-    Part,
-    Role,
-    Text,
-    ToolCall,
-    ToolResult,
-    text_of,
-)
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Part, Role, Text, ToolCall, ToolResult, text_of
 from chainviz.core.dialects.values import is_object
 from chainviz.core.documents.json.edit import dump
 

@@ -20,7 +20,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.content import as_url, encoded_of, located_media
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses

@@ -22,7 +22,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
     text_of,
-)  # fmt: skip
+)
 from chainviz.core.dialects.content import as_url, located_file
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_either, as_json, set_at, without
 from chainviz.core.dialects.losses import Room, losses

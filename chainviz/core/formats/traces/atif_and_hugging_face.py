@@ -19,7 +19,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json, set_at, without
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.units import joined_halves

@@ -28,15 +28,8 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
-from chainviz.core.dialects.content import (
-    ResultElements,
-    as_url,
-    content_leaves,
-    located_file,
-    new_result_content,
-    read_result_content,
 )
+from chainviz.core.dialects.content import ResultElements, as_url, content_leaves, located_file, new_result_content, read_result_content
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.values import Speller, is_object, objects_of, string_of

@@ -23,7 +23,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.leaf import spread
 from chainviz.core.dialects.units import ElementWriter, patched_parts
 from chainviz.core.dialects.values import (

@@ -10,18 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    TOOL,
-    Fragment,
-    Image,
-    Message,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import TOOL, Fragment, Image, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json.edit import decode, dump
 from chainviz.core.documents.source import Source

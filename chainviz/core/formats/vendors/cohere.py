@@ -14,15 +14,7 @@ from chainviz.core.documents.units import FoundList, Sample, TextMember, Unit
 from chainviz.core.formats.contract import Accepts
 from chainviz.core.formats.read_only import ReadOnly, make_message
 from chainviz.core.formats.requests.form import NewRequest
-from chainviz.core.formats.requests.settings import (
-    Change,
-    Members,
-    Reasoning,
-    ResponseFormat,
-    Tool,
-    ToolChoice,
-    function_members,
-)
+from chainviz.core.formats.requests.settings import Change, Members, Reasoning, ResponseFormat, Tool, ToolChoice, function_members
 from chainviz.core.formats.streams import Chunk, Chunks, Joined, append_text, index_of, list_at, object_at
 from chainviz.core.formats.vendors.openai_form.chat_format import ChatFormat
 from chainviz.core.formats.vendors.openai_form.request import OpenAILikeForm

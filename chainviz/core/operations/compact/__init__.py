@@ -9,14 +9,7 @@ from __future__ import annotations
 from chainviz.core.operations.compact.compactors import COMPACTORS
 from chainviz.core.operations.compact.contract import REFERENCE, Boundary, Change, Settings, Trial
 from chainviz.core.operations.compact.operation import NO_LIMIT, USUAL_LIMITS, Compact, CompactOptions, request_for
-from chainviz.core.operations.compact.strategy import (
-    Compacted,
-    Strategy,
-    as_value,
-    parse_strategy,
-    print_strategy,
-    strategy_words,
-)
+from chainviz.core.operations.compact.strategy import Compacted, Strategy, as_value, parse_strategy, print_strategy, strategy_words
 
 __all__ = [
     "COMPACTORS",

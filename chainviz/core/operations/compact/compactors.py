@@ -5,24 +5,9 @@ The fields of a class are the members of its JSON. A released type never changes
 
 from __future__ import annotations
 
-from chainviz.core.operations.compact.compactor_types import (
-    Composite,
-    FoldTools,
-    MessageLimit,
-    Split,
-    Summarize,
-    TokenLimit,
-)
+from chainviz.core.operations.compact.compactor_types import Composite, FoldTools, MessageLimit, Split, Summarize, TokenLimit
 from chainviz.core.operations.compact.contract import Trigger
-from chainviz.core.operations.compact.triggers import (
-    Always,
-    BytesAtLeast,
-    CompositeTrigger,
-    CountAtLeast,
-    Never,
-    TokensOver,
-    TurnsAtLeast,
-)
+from chainviz.core.operations.compact.triggers import Always, BytesAtLeast, CompositeTrigger, CountAtLeast, Never, TokensOver, TurnsAtLeast
 
 COMPACTORS: tuple[type[Trigger], ...] = (
     MessageLimit,

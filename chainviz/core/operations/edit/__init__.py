@@ -24,23 +24,8 @@ from chainviz.core.operations.edit.structure import (
     set_image,
     split,
 )
-from chainviz.core.operations.edit.values import (
-    answer,
-    new_call_id,
-    set_arguments,
-    set_call_id,
-    set_name,
-    set_result,
-    set_role,
-    set_text,
-)
-from chainviz.core.operations.edit.warnings import (
-    edited_messages,
-    is_signed,
-    new_losses,
-    warnings_for,
-    without_signed_reasoning,
-)
+from chainviz.core.operations.edit.values import answer, new_call_id, set_arguments, set_call_id, set_name, set_result, set_role, set_text
+from chainviz.core.operations.edit.warnings import edited_messages, is_signed, new_losses, warnings_for, without_signed_reasoning
 
 __all__ = ["FIELDS", "Action", "Edit", "EditOptions"]
 

@@ -6,19 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Image,
-    Message,
-    Part,
-    Text,
-    ToolCall,
-    ToolResult,
-    detached,
-)
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Image, Message, Part, Text, ToolCall, ToolResult, detached
 from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text
 from chainviz.core.errors import Refused

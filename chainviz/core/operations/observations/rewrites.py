@@ -12,15 +12,7 @@ from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, parse_template
 from chainviz.core.chain.tree import BodyPair, match_results
 from chainviz.core.dialects.values import is_object
 from chainviz.core.documents.json.edit import quote
-from chainviz.core.observations.contract import (
-    LABELS,
-    MARKDOWN,
-    XML,
-    Block,
-    Observation,
-    ObservedMessage,
-    TextObservation,
-)
+from chainviz.core.observations.contract import LABELS, MARKDOWN, XML, Block, Observation, ObservedMessage, TextObservation
 from chainviz.core.observations.reader import Action, read_actions, read_messages, walk
 from chainviz.core.observations.round_trip import Loss, check, ignored_losses, rewrite
 from chainviz.core.observations.texts import ObservationReader, is_wrapped, write_observation

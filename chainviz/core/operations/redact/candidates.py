@@ -9,18 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from chainviz.core.chain.chain import Chain
-from chainviz.core.chain.messages import (
-    AI,
-    Binary,
-    Image,
-    Message,
-    Shape,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    byte_size,
-)
+from chainviz.core.chain.messages import AI, Binary, Image, Message, Shape, Text, Thinking, ToolCall, ToolResult, byte_size
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL, message_paths
 from chainviz.core.operations.redact.decision_matrix import History, Place, read_history

@@ -8,18 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chainviz.core.chain.messages import (
-    Binary,
-    Image,
-    Message,
-    Part,
-    Reasoning,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    byte_size,
-)
+from chainviz.core.chain.messages import Binary, Image, Message, Part, Reasoning, Text, Thinking, ToolCall, ToolResult, byte_size
 from chainviz.core.operations.redact.policy import Candidate
 
 

@@ -11,14 +11,7 @@ from chainviz.core.operations.summarize.losses import Loss, LossReport, Share, l
 from chainviz.core.operations.summarize.operation import Summarize, fold, summarized
 from chainviz.core.operations.summarize.options import PRESETS, SummarizeOptions
 from chainviz.core.operations.summarize.plan import Material, Piece, Plan, Texts, UnchangedNodes
-from chainviz.core.operations.summarize.writers.contract import (
-    Manual,
-    Summary,
-    SummaryRequest,
-    Unchanged,
-    Writer,
-    WriterError,
-)
+from chainviz.core.operations.summarize.writers.contract import Manual, Summary, SummaryRequest, Unchanged, Writer, WriterError
 from chainviz.core.operations.summarize.writers.extractive import Extractive
 
 SUMMARIZE = Summarize()

@@ -17,14 +17,7 @@ from chainviz.core.operations.summarize.folding import plan as plan_again
 from chainviz.core.operations.summarize.options import SummarizeOptions
 from chainviz.core.operations.summarize.plan import BETWEEN_TEXTS, Piece, Plan, Reader, Texts, folded_into
 from chainviz.core.operations.summarize.reference import replayed
-from chainviz.core.operations.summarize.writers.contract import (
-    Summary,
-    SummaryRequest,
-    Unchanged,
-    Writer,
-    WriterError,
-    WriteSummaries,
-)
+from chainviz.core.operations.summarize.writers.contract import Summary, SummaryRequest, Unchanged, Writer, WriterError, WriteSummaries
 from chainviz.core.operations.summarize.writers.extractive import Extractive
 
 CANCELLED = Unchanged("It was cancelled.")

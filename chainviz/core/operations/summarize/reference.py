@@ -30,14 +30,7 @@ from chainviz.core.operations.summarize.limits import (
 )
 from chainviz.core.operations.summarize.options import SummarizeOptions
 from chainviz.core.operations.summarize.plan import Material, Piece, Rule, Texts, target_bytes
-from chainviz.core.operations.summarize.summary_pair import (
-    PREFIX,
-    NewIds,
-    is_marked_as_reference,
-    overhead,
-    summary_pair,
-    summary_type,
-)
+from chainviz.core.operations.summarize.summary_pair import PREFIX, NewIds, is_marked_as_reference, overhead, summary_pair, summary_type
 from chainviz.core.operations.summarize.writers.contract import Unchanged
 from chainviz.core.reference import parsed_by_reference
 

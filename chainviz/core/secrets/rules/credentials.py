@@ -6,16 +6,7 @@ from __future__ import annotations
 import re
 
 from chainviz.core.secrets.rules import rule
-from chainviz.core.secrets.rules.rule import (
-    Anchored,
-    Rule,
-    is_assigned,
-    is_element,
-    is_filled,
-    is_login,
-    is_random,
-    is_real,
-)
+from chainviz.core.secrets.rules.rule import Anchored, Rule, is_assigned, is_element, is_filled, is_login, is_random, is_real
 
 _QUOTES = r"""["'`\\]{0,4}"""
 """Quotation marks around a key or value, escaped or not."""

@@ -16,14 +16,7 @@ from chainviz.core.operations.contract import Context, Options
 from chainviz.core.operations.observations.options import ObservationsOptions
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.observations.changes import change_window, delta_text, first_losses
-from chainviz.drafts.operations.observations.summary import (
-    PlanSummary,
-    Summaries,
-    from_json,
-    planning_job,
-    start_planning,
-    summaries_of,
-)
+from chainviz.drafts.operations.observations.summary import PlanSummary, Summaries, from_json, planning_job, start_planning, summaries_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.web.formatting.numbers import byte_text

@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 
 from chainviz.core.formats import WRITTEN
 from chainviz.core.formats.requests.form import RequestForm
-from chainviz.core.formats.requests.settings import (
-    EFFORTS,
-    Members,
-    Reasoning,
-    RequestSettings,
-    ResponseFormat,
-    Tool,
-    ToolChoice,
-)
+from chainviz.core.formats.requests.settings import EFFORTS, Members, Reasoning, RequestSettings, ResponseFormat, Tool, ToolChoice
 from tests.examples import examples
 
 FORMS: dict[str, RequestForm] = {format.name: format.request for format in WRITTEN if format.request is not None}

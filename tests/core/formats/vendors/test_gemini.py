@@ -22,7 +22,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.chain.problems import tree_problems
 from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format

@@ -10,20 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.chain import MemoryChain, apply_splices
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    TOOL,
-    Binary,
-    Image,
-    Message,
-    Part,
-    Reasoning,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.problems import strict_error
 from chainviz.core.chain.tree import parse
 from chainviz.core.errors import Refused

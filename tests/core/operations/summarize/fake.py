@@ -9,11 +9,7 @@ from typing import Any
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import Message, ToolResult
 from chainviz.core.operations.contract import Context, Outcome
-from chainviz.core.operations.summarize import (
-    SUMMARIZE,
-    SummarizeOptions,
-    SummaryRequest,
-)
+from chainviz.core.operations.summarize import SUMMARIZE, SummarizeOptions, SummaryRequest
 from tests.core.pictures import ai, call, h, result, tool
 
 

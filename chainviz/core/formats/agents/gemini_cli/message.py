@@ -17,14 +17,7 @@ from chainviz.core.dialects.values import Speller, objects_of, string_of
 from chainviz.core.documents.json.edit import dump, raw_at
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.blocks import Content, value_at
-from chainviz.core.formats.vendors.google.read import (
-    is_response,
-    member,
-    read_media,
-    read_parts,
-    read_response,
-    response_key,
-)
+from chainviz.core.formats.vendors.google.read import is_response, member, read_media, read_parts, read_response, response_key
 from chainviz.core.formats.vendors.google.write import PartWriter
 
 

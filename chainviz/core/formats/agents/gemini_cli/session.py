@@ -9,19 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    TOOL,
-    Fragment,
-    Message,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    text_of,
-)
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Fragment, Message, Part, Role, Text, Thinking, ToolCall, text_of
 from chainviz.core.dialects.leaf import Host, Located
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.values import Speller, objects_of, string_of
@@ -30,13 +18,7 @@ from chainviz.core.documents.json.edit import parse, raw_at
 from chainviz.core.documents.units import Pointer, Unit
 from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.formats.agents.gemini_cli.log import LIST, Entry, Log, joined, messages_of, takes
-from chainviz.core.formats.agents.gemini_cli.message import (
-    calls_with_results,
-    element,
-    located_message,
-    member_for,
-    response_ids,
-)  # fmt: skip
+from chainviz.core.formats.agents.gemini_cli.message import calls_with_results, element, located_message, member_for, response_ids
 from chainviz.core.formats.blocks import value_at
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half

@@ -10,27 +10,10 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.reasoning import thinks
 from chainviz.core.chain.tree import Section
-from chainviz.core.formats.vendors.anthropic.turn_rules import (
-    CHECKED,
-    FORMAT,
-    MAY_SYSTEM,
-    check_end,
-    check_neighbours,
-)
-from chainviz.core.formats.vendors.anthropic.turn_rules import (
-    RULES as OF_TURNS,
-)
-from chainviz.core.formats.vendors.anthropic.wire import (
-    BLOCKS,
-    PICTURE_BY_ASSISTANT,
-    REFERENCE,
-    check_session,
-    check_wire,
-    claude_rule,
-)
-from chainviz.core.formats.vendors.anthropic.wire import (
-    RULES as WIRE_RULES,
-)
+from chainviz.core.formats.vendors.anthropic.turn_rules import CHECKED, FORMAT, MAY_SYSTEM, check_end, check_neighbours
+from chainviz.core.formats.vendors.anthropic.turn_rules import RULES as OF_TURNS
+from chainviz.core.formats.vendors.anthropic.wire import BLOCKS, PICTURE_BY_ASSISTANT, REFERENCE, check_session, check_wire, claude_rule
+from chainviz.core.formats.vendors.anthropic.wire import RULES as WIRE_RULES
 from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE
 from chainviz.core.providers.choices import NAME_OR_NOTE, NOTE, PictureRules, id_unlike, system_only, unless_joined
 from chainviz.core.providers.contract import Broken, Called, CallIds, Choice, Excerpt, Provider

@@ -25,17 +25,9 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
-from chainviz.core.dialects.content import ResultElements, patched_result_list, read_result_content
-from chainviz.core.dialects.values import (
-    Speller,
-    decode_base64,
-    encode_base64,
-    image_of,
-    is_object,
-    split_data_url,
-    string_of,
 )
+from chainviz.core.dialects.content import ResultElements, patched_result_list, read_result_content
+from chainviz.core.dialects.values import Speller, decode_base64, encode_base64, image_of, is_object, split_data_url, string_of
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Object, raw_at
 from chainviz.core.documents.units import Pointer

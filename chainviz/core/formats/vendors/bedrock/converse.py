@@ -24,17 +24,7 @@ from chainviz.core.formats.requests.settings import (
     own_tool,
     read_function,
 )
-from chainviz.core.formats.streams import (
-    Chunk,
-    Chunks,
-    Joined,
-    append_text,
-    index_of,
-    list_at,
-    message_text,
-    object_at,
-    with_arguments,
-)
+from chainviz.core.formats.streams import Chunk, Chunks, Joined, append_text, index_of, list_at, message_text, object_at, with_arguments
 from chainviz.core.formats.vendors.bedrock.blocks import (
     DOCUMENTS,
     OWN_KINDS,

@@ -8,21 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Binary,
-    Image,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)  # fmt: skip
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Binary, Image, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.items import Claimed, ItemDialect
 from chainviz.core.dialects.values import Speller, decode_base64, image_of, is_object, split_data_url, string_of
 from chainviz.core.documents.json import edit as json_edit

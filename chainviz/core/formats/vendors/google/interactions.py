@@ -24,15 +24,7 @@ from chainviz.core.formats.requests.settings import (
     own_tool,
     read_function,
 )
-from chainviz.core.formats.vendors.google.interaction_steps import (
-    KINDS,
-    SERVER_STEPS,
-    STEPS,
-    TEXTS,
-    kind_of,
-    losses,
-    new_steps,
-)
+from chainviz.core.formats.vendors.google.interaction_steps import KINDS, SERVER_STEPS, STEPS, TEXTS, kind_of, losses, new_steps
 
 _UNITS = ItemUnits(STEPS)
 _PROOFS = KINDS - {"function_call"}

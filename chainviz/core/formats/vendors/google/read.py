@@ -24,7 +24,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.units import DisplayIds
 from chainviz.core.dialects.values import decode_base64
 from chainviz.core.documents.json.edit import dump, raw_at

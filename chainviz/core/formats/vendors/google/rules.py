@@ -10,15 +10,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import AI, SLOT, Message
 from chainviz.core.chain.paths import Path
-from chainviz.core.providers.choices import (
-    NAME_OR_NOTE,
-    NOTE,
-    PictureRules,
-    name_unlike,
-    system_only,
-    unless_joined,
-    where_calls,
-)
+from chainviz.core.providers.choices import NAME_OR_NOTE, NOTE, PictureRules, name_unlike, system_only, unless_joined, where_calls
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider, WireFault
 from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, Wording
 from chainviz.core.providers.wire import (

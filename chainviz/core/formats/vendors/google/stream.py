@@ -7,16 +7,7 @@ from typing import Any
 
 from chainviz.core.dialects.values import string_of
 from chainviz.core.documents.json.edit import dump
-from chainviz.core.formats.streams import (
-    Chunk,
-    Chunks,
-    Joined,
-    append_text,
-    index_of,
-    list_at,
-    object_at,
-    with_arguments,
-)
+from chainviz.core.formats.streams import Chunk, Chunks, Joined, append_text, index_of, list_at, object_at, with_arguments
 
 
 def _answer(chunk: Chunk) -> Chunk:

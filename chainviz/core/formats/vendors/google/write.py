@@ -9,17 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from chainviz.core.chain.messages import (
-    Binary,
-    Image,
-    Opaque,
-    Part,
-    Reasoning,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)  # fmt: skip
+from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.units import DisplayIds
 from chainviz.core.dialects.values import Speller, image_of, is_object, split_data_url
 from chainviz.core.documents.json import edit as json_edit

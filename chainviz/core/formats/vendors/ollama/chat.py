@@ -5,32 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    NEW,
-    TOOL,
-    Binary,
-    Fragment,
-    Image,
-    Message,
-    Opaque,
-    Role,
-    ToolResult,
-)  # fmt: skip
+from chainviz.core.chain.messages import NEW, TOOL, Binary, Fragment, Image, Message, Opaque, Role, ToolResult
 from chainviz.core.dialects.losses import TEXT_MOVES, TEXTS_JOIN, has_several_texts, has_text_behind_call
 from chainviz.core.dialects.values import Speller, reasoning_of, string_of
 from chainviz.core.documents.json.edit import dump, parse
 from chainviz.core.documents.units import Sample, Unit
 from chainviz.core.formats.contract import Accepts, Format, Style
 from chainviz.core.formats.requests.form import NewRequest, RequestForm
-from chainviz.core.formats.requests.settings import (
-    Change,
-    Members,
-    Reasoning,
-    ResponseFormat,
-    Tool,
-    ToolChoice,
-    function_members,
-)
+from chainviz.core.formats.requests.settings import Change, Members, Reasoning, ResponseFormat, Tool, ToolChoice, function_members
 from chainviz.core.formats.streams import Chunk, Chunks, Joined, append_text, list_at, object_at
 from chainviz.core.formats.vendors.ollama.messages import base64_of, new_units, owned, patched_results, patched_unit
 from chainviz.core.formats.vendors.openai_form.read import ROLES, label_of

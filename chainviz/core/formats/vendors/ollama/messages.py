@@ -23,7 +23,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.items import Claimed, UnitWriter, one_result_each, patched_units
 from chainviz.core.dialects.units import DisplayIds
 from chainviz.core.dialects.values import Speller, image_of, is_object, matched, reasoning_of, split_data_url

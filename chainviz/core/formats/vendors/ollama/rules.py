@@ -14,17 +14,7 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.providers.choices import where_model
 from chainviz.core.providers.contract import CallIds, Choice, Provider, WireFault
 from chainviz.core.providers.rules import ALL_MODELS, Rule, Wording
-from chainviz.core.providers.wire import (
-    BASE64,
-    Each,
-    Fault,
-    Fields,
-    faults_of,
-    kind_name,
-    misfits,
-    sent_value,
-    unknown_members,
-)
+from chainviz.core.providers.wire import BASE64, Each, Fault, Fields, faults_of, kind_name, misfits, sent_value, unknown_members
 
 REFERENCE = "docs.ollama.com/api/chat"
 ollama_rule = partial(Rule, models=ALL_MODELS, since="2024-07", checked="2026-11-23")

@@ -24,7 +24,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.content import read_result_content
 from chainviz.core.dialects.values import decode_base64, split_data_url, string_of
 from chainviz.core.documents.json.edit import raw_at

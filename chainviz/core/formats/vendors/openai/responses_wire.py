@@ -14,18 +14,7 @@ from chainviz.core.dialects.values import string_of
 from chainviz.core.documents.json.edit import value_of
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, Broken, WireFault
 from chainviz.core.providers.rules import ALL_MODELS, Rule
-from chainviz.core.providers.wire import (
-    ADDRESS,
-    Each,
-    Fields,
-    Form,
-    Kinds,
-    TextOr,
-    Words,
-    faults_of,
-    kind_name,
-    misfits,
-)
+from chainviz.core.providers.wire import ADDRESS, Each, Fields, Form, Kinds, TextOr, Words, faults_of, kind_name, misfits
 
 REFERENCE = "platform.openai.com/docs/api-reference/responses/create"
 responses_rule = partial(Rule, models=ALL_MODELS, since="2025-03", checked="2026-11-23")

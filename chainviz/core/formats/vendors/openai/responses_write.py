@@ -9,20 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from chainviz.core.chain.messages import (
-    AI,
-    FREE_FORM,
-    TOOL,
-    Binary,
-    Image,
-    Opaque,
-    Part,
-    Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-)  # fmt: skip
+from chainviz.core.chain.messages import AI, FREE_FORM, TOOL, Binary, Image, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.content import ResultElements, new_result_content, patched_result_list
 from chainviz.core.dialects.items import ItemDialect
 from chainviz.core.dialects.values import Speller, data_url, image_of, is_json, is_object
@@ -40,7 +27,7 @@ from chainviz.core.formats.vendors.openai.responses_read import (
     read_element,
     read_item,
     role_of,
-)  # fmt: skip
+)
 from chainviz.core.formats.vendors.openai_form.read import ROLES, WORDS
 
 BLOCKS = frozenset(("input_file", "input_image", "input_audio", "output_audio"))

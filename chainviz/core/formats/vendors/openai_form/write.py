@@ -20,7 +20,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
-)  # fmt: skip
+)
 from chainviz.core.dialects.content import ResultElements
 from chainviz.core.dialects.values import Speller, image_of, is_json, reasoning_of
 from chainviz.core.documents.json import edit as json_edit

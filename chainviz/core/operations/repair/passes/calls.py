@@ -9,20 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    CallRef,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    ToolCall,
-    ToolResult,
-    detached,
-)
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, CallRef, Message, Opaque, Part, Text, ToolCall, ToolResult, detached
 from chainviz.core.chain.problems import ends_with_calls
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL
 from chainviz.core.formats import get_format

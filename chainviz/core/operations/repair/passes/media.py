@@ -5,19 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    TOOL,
-    Binary,
-    Image,
-    Message,
-    Part,
-    Text,
-    ToolResult,
-    detached,
-    is_blank,
-)
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Part, Text, ToolResult, detached, is_blank
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import (

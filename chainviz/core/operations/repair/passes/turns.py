@@ -5,20 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chainviz.core.chain.messages import (
-    AI,
-    HUMAN,
-    SYSTEM,
-    TOOL,
-    Message,
-    Part,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    detached,
-    is_blank,
-)
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Part, Text, Thinking, ToolCall, ToolResult, detached, is_blank
 from chainviz.core.chain.problems import are_two_turns
 from chainviz.core.formats import get_format
 from chainviz.core.formats.conversion import are_in_one_unit, has_list, in_one_unit
