@@ -189,3 +189,22 @@ def test_versions_of_models(name: str, version: tuple[int, int]) -> None:
     model = claude_model(name)
     assert model is not None and model.version == version
     assert claude_model("gpt-5") is None and claude_model("claude-latest") is None
+
+
+THOUGHT = {"type": "thinking", "thinking": "Four, I think.", "signature": "c2lnbmF0dXJl" * 20}
+ENABLED = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+
+
+@pytest.mark.parametrize(
+    ("around", "blocks", "expected"),
+    [
+        (ENABLED, [TEXT, use("toolu_1")], ["thinking-enabled warning 1"]),
+        (ENABLED, [THOUGHT, use("toolu_1")], []),
+        ({}, [TEXT, use("toolu_1")], []),
+        ({"thinking": {"type": "adaptive"}}, [TEXT, use("toolu_1")], []),
+    ],
+)
+def test_a_request_with_thinking_enabled_wants_it_in_its_last_turn(around: Any, blocks: list[Any], expected: list[str]) -> None:
+    chain = chain_of([USER, assistant(*blocks), user(used("toolu_1"))], **around)
+    assert said(chain) == expected
+    assert said(chain_of([USER, assistant(*blocks), user(used("toolu_1")), assistant(TEXT), USER], **around)) == []

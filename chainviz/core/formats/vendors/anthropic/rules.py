@@ -10,7 +10,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.reasoning import thinks
 from chainviz.core.chain.tree import Section
-from chainviz.core.formats.vendors.anthropic.turn_rules import CHECKED, FORMAT, MAY_SYSTEM, check_end, check_neighbours
+from chainviz.core.formats.vendors.anthropic.turn_rules import CHECKED, FORMAT, MAY_SYSTEM, check_end, check_neighbours, check_thinking
 from chainviz.core.formats.vendors.anthropic.turn_rules import RULES as OF_TURNS
 from chainviz.core.formats.vendors.anthropic.wire import BLOCKS, PICTURE_BY_ASSISTANT, REFERENCE, check_session, check_wire, claude_rule
 from chainviz.core.formats.vendors.anthropic.wire import RULES as WIRE_RULES
@@ -319,7 +319,7 @@ PROVIDER = Provider(
     sent=(check_neighbours,),
     cache_rule=MARKS,
     chosen_rules=(*CHOSEN, *OF_TURNS, *WIRE_RULES),
-    ending=(_end, check_end),
+    ending=(_end, check_end, check_thinking),
 )
 
 
@@ -340,7 +340,7 @@ ERRORS = (
         ("anthropic",), ("result-repeated",),
     ),
     Wording("Did not find {number} tool_result block(s) at the beginning of this message", ("anthropic", "bedrock"), ("result-missing",)),
-    Wording("Expected thinking or redacted_thinking, but found", ("anthropic",), ("thinking-missing",)),
+    Wording("Expected thinking or redacted_thinking, but found", ("anthropic",), ("thinking-missing", "thinking-enabled")),
     Wording(
         "thinking or redacted_thinking blocks in the latest assistant message cannot be modified",
         ("anthropic",), ("thinking-emptied", "thinking-unsigned"), ("drop-signed",),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import AI, HUMAN, SLOT, SYSTEM, TOOL, Message, Opaque, Text
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.reasoning import thinks
 from chainviz.core.documents.json.edit import value_of
 from chainviz.core.formats.vendors.anthropic.wire import claude_rule
 from chainviz.core.providers.contract import Broken, Excerpt
@@ -64,9 +66,16 @@ COMPACTION_PLACE = claude_rule(
     "compaction-not-first", "error", "The `compaction` block is not the first block",
     "anthropic/types/compaction_block_misplaced_error.py", ("compaction-first",), since="2026-01", checked=CHECKED,
 )  # fmt: skip
+NO_THINKING = claude_rule(
+    "thinking-enabled", "warning",
+    "Expected `thinking` or `redacted_thinking`, but found `{type}`. When `thinking` is enabled, a final `assistant` message must start "
+    "with a thinking block",
+    "github.com/BerriAI/litellm/issues/9020", (), checked=CHECKED,
+    note="accepted by API versions that switch thinking off for such a request",
+)  # fmt: skip
 RULES = (
     PREFILL, MAY_PREFILL, TRAILING, MAY_TRAIL, NO_SYSTEM, MAY_SYSTEM, SYSTEM_FIRST, SYSTEM_PLACE, BESIDE_RESULT, UNKNOWN_REFERENCE,
-    COMPACTION_PLACE,
+    COMPACTION_PLACE, NO_THINKING,
 )  # fmt: skip
 
 
@@ -84,6 +93,17 @@ def check_end(excerpt: Excerpt) -> Found:
     if isinstance(end, Text) and end.text.strip() and end.text[-1].isspace() and (model is None or model.takes_prefill):
         rule = TRAILING if is_sent and model is not None else MAY_TRAIL
         yield path, index, (rule, len(message.parts) - 1, "ends the chain with white space")
+
+
+def check_thinking(excerpt: Excerpt) -> Found:
+    """Check the last tool turn of a request with `thinking` enabled: one of its assistant messages must think."""
+    if excerpt.request.thinking != "enabled" or excerpt.messages[-1][2].role != TOOL:
+        return
+    turn = takewhile(lambda each: each[2].role in (AI, TOOL), reversed(excerpt.messages))
+    answers = [each for each in turn if each[2].role == AI]
+    if answers and not any(thinks(message) for _, _, message in answers):
+        path, index, _ = answers[0]
+        yield path, index, (NO_THINKING, None, "calls tools without thinking, which the request enables")
 
 
 def check_neighbours(excerpt: Excerpt) -> Found:
