@@ -81,6 +81,7 @@ def test_an_export_in_another_format_is_what_convert_writes(program: Callable[..
         {"role": "user", "content": "hi"},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "call 1!", "content": "one"},
+        {"role": "assistant", "content": "It is one."},
         {"role": "user", "content": "and now?"},
     ]
     content, editor = json.dumps(messages).encode(), program()
