@@ -58,6 +58,8 @@ def logged_events(apis: Sequence[Chunks]) -> Kind:
             if _is_own(line, value, apis):
                 return
             event = next((each for each in _events_in(value) if any(api.is_chunk(each) for api in apis)), None)
+            if event is not None and _has_request_beside(value, event):
+                return
             is_request = event is None and isinstance(value, dict) and HOLDS_MESSAGES.search(line)
             if chunks and (is_request or (event is not None and any(api.opens(event) for api in apis))):
                 yield f"line {start}", _exchange(request, chunks, apis)
@@ -76,6 +78,12 @@ def _is_own(line: str, value: Any, apis: Sequence[Chunks]) -> bool:
     """Return True for a line of a recorded stream, or of a session with events, which have formats of their own."""
     is_record = line.lstrip().startswith(("{", "[", "data:", "event:")) and isinstance(value, dict)
     return is_record and ("type" in value or any(api.is_chunk(value) for api in apis))
+
+
+def _has_request_beside(record: Any, event: Chunk) -> bool:
+    """Return True if a record holds messages beside what looks like an event: it is a request with its whole answer."""
+    beside = {key: inner for key, inner in record.items() if inner is not event} if record is not event else {}
+    return HOLDS_MESSAGES.search(json.dumps(beside)) is not None
 
 
 def _value_in(line: str) -> Any:
