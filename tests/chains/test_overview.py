@@ -195,8 +195,8 @@ def test_days_of_an_address(query: dict[str, str], begins: date | None, ends: da
     ("today", "span", "said"),
     [
         (date(2026, 11, 27), "30 days", "29 Oct to 27 Nov 2026"),
-        (date(2027, 1, 30), "90 days", "No sessions in the last 30 days. 2 Nov 2026 to 30 Jan 2027"),
-        (date(2028, 1, 30), "All", "No sessions in the last 30 days. All days, 18 Nov 2026 to 30 Jan 2028"),
+        (date(2027, 1, 30), "90 days", "No session of the last 30 days records tokens. 2 Nov 2026 to 30 Jan 2027"),
+        (date(2028, 1, 30), "All", "No session of the last 30 days records tokens. All days, 18 Nov 2026 to 30 Jan 2028"),
     ],
 )
 def test_usual_days_are_the_shortest_with_sessions(index: Path, today: date, span: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:

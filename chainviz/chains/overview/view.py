@@ -124,8 +124,10 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 
 def _with_sessions(member: Membership, choice: Choice) -> Choice:
-    """Return the choice with the shortest span, from the usual one up, in which there are sessions."""
-    return next((each for each in (choice, *choice.wider) if figures.sessions_of(member, each).exists()), choice)
+    """Return the choice with the shortest span, from the usual one up, in which sessions record tokens, or at least exist."""
+    spans = [(each, figures.sessions_of(member, each)) for each in (choice, *choice.wider)]
+    usual = next((each for each, sessions in spans if sessions.filter(tokens__gt=0).exists()), None)
+    return usual or next((each for each, sessions in spans if sessions.exists()), choice)
 
 
 def _spans(choice: Choice) -> list[tuple[str, str, bool]]:
