@@ -6,16 +6,24 @@ Problems are counted by who finds them: problems of the structure, and the error
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from chainviz.chains.library.agents import agent_of_format
 from chainviz.chains.models import Chain
+from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.counts import count_text
 from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.operations.repair.goal import resume_errors
 from chainviz.core.own_provider import own_provider
 from chainviz.core.providers.check import State, Verdict, verdict_from
 from chainviz.core.providers.contract import Provider
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.derived import DerivedKind
+from chainviz.store.outline.edition import RULES_EDITION
 
+RESUME_ERRORS = DerivedKind("resume-errors", RULES_EDITION)
+MOST_READ = 20_000_000
+"""The largest session, in bytes, that is read for a verdict on the messages still sent. In a larger one, all messages count."""
 _LOOKS: dict[State, tuple[str, str]] = {
     "rejected": ("problem", "failed"),
     "unchecked": ("quiet", "info"),
@@ -44,6 +52,19 @@ def verdicts_by_provider(counts: Mapping[str, Sequence[int]]) -> dict[Provider, 
     return {provider: verdict_from(counts.get(provider.name, ())) for provider in PROVIDERS}
 
 
+def next_call_errors(chain: StoredChain, provider: Provider, errors: int) -> int:
+    """Return the number of errors for which a provider would refuse the next call of a chain. `errors` are those in all messages. Of
+    an agent's session, messages that the agent no longer sends do not count."""
+    if not errors or chain.snapshot.size > MOST_READ or not agent_of_format(chain.format):
+        return errors
+
+    def count() -> int:
+        messages = tuple(chain.slice(0, len(chain)))
+        return len(resume_errors(provider, MemoryChain(messages, chain.format, chain.surroundings)))
+
+    return int(RESUME_ERRORS.get(chain.snapshot, count, provider.name))
+
+
 def own_and_others(chain: Chain) -> tuple[dict[Provider, Verdict], VerdictView]:
     """Return the verdict of the chain's own provider, and a summary of all verdicts."""
     found = verdicts_by_provider(chain.verdicts)
@@ -54,7 +75,10 @@ def own_and_others(chain: Chain) -> tuple[dict[Provider, Verdict], VerdictView]:
         all_said = VerdictView("quiet", "info", "not fully checked")
     else:
         all_said = VerdictView("quiet", "info", f"accepted by {accepting} of {len(found)}")
-    return {provider: verdict for provider, verdict in found.items() if provider.name == chain.provider}, all_said
+    own = {provider: verdict for provider, verdict in found.items() if provider.name == chain.provider}
+    if chain.own_problems is not None:
+        own = {provider: replace(verdict, errors=chain.own_problems) for provider, verdict in own.items()}
+    return own, all_said
 
 
 def provider_of(chain: StoredChain) -> Provider:

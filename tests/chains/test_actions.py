@@ -94,6 +94,23 @@ def test_a_session_has_one_verdict_and_one_fix(client: Client) -> None:
     assert f'href="/c/{chain.pk}/fix/"' in page and "Fix 1 problem</a>" in page
 
 
+@pytest.mark.django_db
+def test_an_answer_that_pi_does_not_send_again_is_no_problem(client: Client) -> None:
+    lines: Lines = [{"type": "session", "version": 3, "id": "a1", "timestamp": "2026-11-20T10:00:00Z", "cwd": "/depot"}]
+    model = {"role": "assistant", "provider": "anthropic", "api": "anthropic-messages", "model": "claude-opus-4-5"}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "Hi"},
+        {**model, "content": [], "stopReason": "aborted"},
+        {"role": "user", "content": "Hi again"},
+        {**model, "content": [{"type": "text", "text": "Hello."}], "stopReason": "stop"},
+    ]
+    for number, message in enumerate(messages):
+        lines.append({"type": "message", "id": f"m{number}", "parentId": f"m{number - 1}" if number else None, "message": message})
+    page = page_of(client, chain := session_of(lines))
+    assert "Anthropic: accepted" in page and "1 more error in messages" in " ".join(page.split())
+    assert (chain.health, chain.own_problems) == (Chain.Health.ACCEPTED, 0), "the library agrees"
+
+
 def line_of(number: int, record: dict[str, Any]) -> dict[str, Any]:
     return {"parentUuid": None, **SHARED, "uuid": f"u{number}", **record}
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from chainviz.chains.access import version_of
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.library.agents import agent_of_format
 from chainviz.chains.models import Chain
 from chainviz.chains.secrets.export_scan import purge_address
-from chainviz.chains.verdicts import provider_of, verdicts_by_provider
-from chainviz.core.chain.chain import MemoryChain
+from chainviz.chains.verdicts import MOST_READ, next_call_errors, provider_of, verdicts_by_provider
 from chainviz.core.chain.messages import Message
 from chainviz.core.counts import count_text
 from chainviz.core.formats import WRITTEN, get_format, read_only
@@ -20,7 +20,6 @@ from chainviz.core.formats.vendors import get_provider
 from chainviz.core.lost import Branch, Lost, describe_lost, lost_on_resume
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Operation
-from chainviz.core.operations.repair.goal import resume_errors
 from chainviz.core.providers.check import Verdict
 from chainviz.core.providers.contract import Provider
 from chainviz.store.content.chain import StoredChain, chain_of
@@ -31,12 +30,9 @@ from chainviz.store.outline.measures import unpack_charts
 from chainviz.web.formatting.numbers import byte_text, token_text
 from chainviz.web.http import url_or_nothing
 
-RESUME_ERRORS = DerivedKind("resume-errors", 1)
 LOST_ON_RESUME = DerivedKind("lost-on-resume", 1)
 _ASIDE = ("/branch", "/sidechain")
 """The beginnings of the pointers of other chains than the main one: branches that a rewind left, and sub-agents."""
-MOST_READ = 20_000_000
-"""The largest session, in bytes, that is read for a verdict on the messages still sent. In a larger one, all messages count."""
 GROUPS = {"fix": "Fix", "shorten": "Shorten", "clean": "Clean", "export": "Convert and export", "review": "Review"}
 OTHER_GROUP = "shorten"
 """The menu of operations that this table does not list."""
@@ -63,15 +59,14 @@ class Situation:
     @cached_property
     def verdicts(self) -> dict[Provider, Verdict]:
         """The verdict of each provider. In an agent's session, the chain's own provider judges only what is still sent."""
-        own = self.provider
-        if not self.is_session or not self._all_verdicts[own].errors:
-            return self._all_verdicts
-        return {**self._all_verdicts, own: replace(self._all_verdicts[own], errors=self._resume_errors(own))}
+        own = self._all_verdicts[self.provider]
+        errors = next_call_errors(self.subject.stored, self.provider, own.errors)
+        return {**self._all_verdicts, self.provider: replace(own, errors=errors)}
 
     @property
     def is_session(self) -> bool:
         """Whether an agent wrote the file and can resume it. In that case, some messages are not sent with the next call."""
-        return self.subject.snapshot.format in self.provider.sessions
+        return bool(agent_of_format(self.subject.snapshot.format))
 
     @property
     def unsent_problems(self) -> int:
@@ -99,13 +94,6 @@ class Situation:
         beside = Chain.objects.filter(team=chain.team_id, sha256=chain.sha256, pointer__startswith=_ASIDE[0], is_branch=False)
         return list(beside.filter(size__lte=MOST_READ).order_by("pk"))
 
-    def _resume_errors(self, provider: Provider) -> int:
-        chain = self.subject.stored
-        if self.subject.snapshot.size > MOST_READ:
-            return self._all_verdicts[provider].errors
-        found = RESUME_ERRORS.get(self.subject.snapshot, lambda: count_resume_errors(chain, provider), provider.name)
-        return int(found)
-
     @property
     def structure_problems(self) -> int:
         return self.subject.outline.errors + self.subject.outline.warnings
@@ -121,11 +109,6 @@ class Situation:
 
     def change_url(self, name: str, *args: object) -> str:
         return "" if self.is_read_only else self.subject.change_url(name, *args)
-
-
-def count_resume_errors(chain: StoredChain, provider: Provider) -> int:
-    messages = MemoryChain(tuple(chain.slice(0, len(chain))), chain.format, chain.surroundings)
-    return len(resume_errors(provider, messages))
 
 
 def _lost_messages(chain: StoredChain, branches: Iterable[Chain]) -> list[Lost]:

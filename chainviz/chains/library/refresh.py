@@ -37,7 +37,7 @@ from chainviz.web.http import small_number
 
 MOST_ROWS = 200
 """The most rows that a page may ask about: its own rows and the new ones above them."""
-READ = ("team", "history", "version", "format", "provider", "problems", "verdicts", "messages", "size", "checksum")
+READ = ("team", "history", "version", "format", "provider", "problems", "own_problems", "verdicts", "messages", "size", "checksum")
 """The columns from which notes are made. The checksum shows whether any other column has changed."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -12,7 +14,7 @@ from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.titles import save_title
 from chainviz.chains.usage import FACTS, copy_facts, price_again, priced_otherwise
-from chainviz.chains.verdicts import provider_of, verdicts_by_provider
+from chainviz.chains.verdicts import next_call_errors, provider_of, verdicts_by_provider
 from chainviz.core.chain.messages import Message, text_of
 from chainviz.core.providers.check import verdict_from
 from chainviz.jobs.models import Job
@@ -81,8 +83,10 @@ def copy_head(chain: Chain, version: Version) -> None:
 
 def copy_health(chain: Chain, head: StoredChain) -> None:
     """Copy the verdict of the provider of the next call."""
-    chain.provider = provider_of(head).name
-    own = verdict_from(chain.verdicts.get(chain.provider, ()))
+    provider = provider_of(head)
+    own = verdict_from(chain.verdicts.get(provider.name, ()))
+    own = replace(own, errors=next_call_errors(head, provider, own.errors))
+    chain.provider = provider.name
     chain.own_problems = own.errors
     chain.health = {"rejected": Chain.Health.REFUSED, "unchecked": Chain.Health.PART}.get(own.state, Chain.Health.ACCEPTED)
 
