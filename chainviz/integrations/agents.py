@@ -104,7 +104,7 @@ def _claude_code(home: Home, command: Sequence[str]) -> Mapping[Path, Sequence[A
         folder / "settings.json": tuple(_hooks(command, "claude-code", "PreCompact")),
         state: _servers(("mcpServers", "chainviz"), {"type": "stdio", **_server(command)}),
         folder / "commands" / "chainviz.md": "---\ndescription: Open this session in chainviz\n"
-        f"allowed-tools: Bash({opening})\n---\n\n{_asked(f'!`{opening}`')}",
+        f"allowed-tools: Bash({opening})\n---\n\n{_link_prompt(f'!`{opening}`')}",
     }
 
 
@@ -124,7 +124,7 @@ def _codex(home: Home, command: Sequence[str]) -> Mapping[Path, Sequence[Added] 
 def _gemini_cli(home: Home, command: Sequence[str]) -> Mapping[Path, Sequence[Added] | str]:
     folder = home.path / ".gemini"
     opening = shlex.join([*command, "hook", "open", "gemini-cli"])
-    prompt = _asked(f"!{{{opening}}}")
+    prompt = _link_prompt(f"!{{{opening}}}")
     return {
         folder / "settings.json": (
             *_hooks(command, "gemini-cli", "PreCompress", SECONDS * 1000),
@@ -141,11 +141,11 @@ def _opencode(home: Home, command: Sequence[str]) -> Mapping[Path, Sequence[Adde
     return {
         settings: _servers(("mcp", "chainviz"), {"type": "local", "command": [*command, "mcp"]}),
         folder / "plugins" / "chainviz.js": _PLUGIN.replace("COMMAND", json.dumps([*command, "hook"])),
-        folder / "commands" / "chainviz.md": f"---\ndescription: Open this session in chainviz\n---\n\n{_asked(f'!`{opening}`')}",
+        folder / "commands" / "chainviz.md": f"---\ndescription: Open this session in chainviz\n---\n\n{_link_prompt(f'!`{opening}`')}",
     }
 
 
-def _asked(output: str) -> str:
+def _link_prompt(output: str) -> str:
     return f"Tell me the link that this printed, and nothing else:\n\n{output}\n"
 
 

@@ -1,4 +1,4 @@
-"""The tour: a line above each page that says what to do next, from opening a chain to a page worth sharing.
+"""The tour: a card on each page that says what to do next, from opening a chain to a page worth sharing.
 
 A cookie keeps it: the number of the chain of the tour, 0 for a file of one's own. The page decides which step is shown.
 """

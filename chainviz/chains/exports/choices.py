@@ -169,7 +169,7 @@ class Export:
         new_ids = words_for(sum(len(chain.shapes()[index].calls and parts) for index, parts in ids.items()))
         judged = {} if rest else judge_written(content, self.format.name)
         verdicts = [[provider.label, astuple(verdict)] for provider, verdict in judged.items()]
-        placed = [[loss.sentence(), str(chain.outline.path_at(loss.first))] for loss in losses.found()]
+        placed = [[loss.sentence(), str(chain.outline.path_at(loss.first))] for loss in losses.each_kind()]
         lost = [*([text] for text in new_ids), *placed, *([text] for text in (*fields.sentences(), *around))]
         return [len(content), lost, left_out, verdicts]
 

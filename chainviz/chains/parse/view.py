@@ -49,7 +49,7 @@ class MessagePlace:
 @requires("read")
 @require_safe
 def parse_message(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
-    """Find the parsed message. In `where`, a pair stands for its AI message, and a message for its first text."""
+    """Find the parsed message. If `where` is a pair, its AI message is parsed; of a message, its first text."""
     path = _message_path(subject.stored, parse_path(where))
     start = subject.stored.span(Path(path.section, path.pair, path.message)).start
     row = subject.stored.rows(start, start + 1)[0]

@@ -26,7 +26,7 @@ register.filter(rule_words)
 
 
 @dataclass(frozen=True, slots=True)
-class _Looks:
+class _RowKey:
     """All that the HTML of a session's row depends on."""
 
     row: SessionRow = field(compare=False)
@@ -40,9 +40,9 @@ def session_row(row: SessionRow, columns: set[str]) -> SafeString:
     session, now = row.session, timezone.now()
     facts = {name: value for name, value in vars(session).items() if name != "_state"}
     times = tuple(relative_time(at, now) for at in (session.changed_at, session.began_at) if at)
-    return _written(_Looks(row, frozenset(columns), f"{row.is_running}{facts}", times))
+    return _rendered(_RowKey(row, frozenset(columns), f"{row.is_running}{facts}", times))
 
 
 @lru_cache(maxsize=MOST_ROWS)
-def _written(looks: _Looks) -> SafeString:
-    return render_to_string("chains/library/_session_row.html", {"row": looks.row, "shown": looks.columns})
+def _rendered(key: _RowKey) -> SafeString:
+    return render_to_string("chains/library/_session_row.html", {"row": key.row, "shown": key.columns})

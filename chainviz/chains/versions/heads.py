@@ -113,7 +113,7 @@ def start_if_needed() -> Job | None:
 
 
 def judge(key: int) -> bool:
-    """Judge the newest version of a chain and titles it. Returns False if the chain is gone, or changed meanwhile."""
+    """Judge the newest version of a chain and title it. Returns False if the chain is gone, or changed meanwhile."""
     chain = Chain.objects.filter(pk=key).first()
     head = History.objects.select_related("head__snapshot", "head__history").get(pk=chain.history).head if chain else None
     if chain is None or head is None:

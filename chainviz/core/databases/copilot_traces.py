@@ -1,4 +1,4 @@
-"""What Copilot Chat of VS Code records of its calls (`agent-traces.db`): a row for each span. A document is a trace in OTLP."""
+"""Traces of calls by Copilot Chat of VS Code (`agent-traces.db`): a row for each span. A document is a trace in OTLP."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ Join = Callable[[Sequence[Fragment]], str]
 
 @dataclass(frozen=True, slots=True)
 class UnitForm:
-    """Where the units of a document have their blocks, and how fragments are joined into a unit. The sources of a format with links or
-    its own join contain no Untouched ranges."""
+    """The form of a document's units: where they have their blocks, and how fragments are joined into a unit. The sources of a
+    format with links or its own join contain no Untouched ranges."""
 
     blocks_at: Pointer = ()
     """Where a unit has its blocks; () if it is plain text."""

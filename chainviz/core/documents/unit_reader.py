@@ -230,7 +230,7 @@ class UnitReader:
                     return
                 position = 0
                 continue
-            if found.skips_others and offset + begin - position not in found.only:  # type: ignore[operator]
+            if found.skips(offset + begin - position):
                 begin_now, end = self._line_end(window, begin, position)
                 offset += byte_length(window.text[0 if begin_now != begin else position : end])
                 position = end

@@ -131,7 +131,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Where a document has messages as nodes of a tree: `{key: {id: {member: message}}}`."""
+    """A place for messages that are nodes of a tree in a document: `{key: {id: {member: message}}}`."""
 
     keys: tuple[str, ...]
     """The keys from the object that contains the tree to its nodes."""
@@ -214,6 +214,10 @@ class FoundList:
         taken = taken or [Span(self.start, self.end)]
         starts = (self.region.start, *(span.end for span in taken))
         return tuple(map(Span, starts, (*(span.start for span in taken), self.region.end)))
+
+    def skips(self, offset: int) -> bool:
+        """Return True if the unit at an offset is neither decoded nor carried."""
+        return self.skips_others and self.only is not None and offset not in self.only
 
     def without_others(self) -> FoundList:
         """Return the list for a reader that needs its messages and no envelope: lines of other chains are skipped."""

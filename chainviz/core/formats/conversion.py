@@ -146,7 +146,7 @@ class Losses:
         has_media = any(isinstance(part, ToolResult) and part.media for part in message.parts)
         return has_media and accepts is not None and not accepts.media_in_results
 
-    def found(self) -> Iterator[FoundLoss]:
+    def each_kind(self) -> Iterator[FoundLoss]:
         for loss, count in self._counted.items():
             yield FoundLoss(f"{self.format.label}: {loss.rstrip('.')}", count, self._first[loss])
 

@@ -39,11 +39,12 @@ def load_session(source: Source) -> LoadedSession:
 def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
     """Load threads, which share the lines of one file: of all but the longest one only the messages, from their own lines."""
     likely = max(offers, key=lambda offer: len(offer.found.only or ()))
-    loaded = {id(likely): load_offer(source, likely)}
+    main = load_offer(source, likely)
     threads = [
-        loaded[id(offer)].messages if id(offer) in loaded else tuple(read_chain(source, offer.found.without_others(), offer.formats[0]))
+        main.messages if offer is likely else tuple(read_chain(source, offer.found.without_others(), offer.formats[0]))
         for offer in offers
     ]
     longest = max(range(len(offers)), key=lambda number: len(threads[number]))
-    main = loaded.get(id(offers[longest])) or load_offer(source, offers[longest])
+    if offers[longest] is not likely:
+        main = load_offer(source, offers[longest])
     return LoadedSession(main, without_shared([main.messages, *threads[:longest], *threads[longest + 1 :]]))

@@ -38,7 +38,7 @@ MOST_SECTIONS = 512
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """Which sections are open (all or none, with exceptions), and whether their runs of pairs are folded.
+    """The open sections (all or none, with exceptions), and whether their runs of pairs are folded.
 
     A run is all pairs of a section except the last, between the request and the answer. A folded run is one row.
     """

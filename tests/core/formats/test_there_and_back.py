@@ -136,7 +136,7 @@ def has_room(format: Format, messages: Messages) -> bool:
     losses = Losses(Route(None, format))
     for message in messages:
         losses.add(message)
-    return not list(losses.found())
+    return not list(losses.each_kind())
 
 
 def spread(messages: Messages) -> Messages:

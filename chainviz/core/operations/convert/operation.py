@@ -208,7 +208,7 @@ def _losses(route: Route, chain: Chain, stages: _Stages) -> Iterator[str]:
         yield f"Reasoning is dropped from {dropped:,} {'message' if dropped == 1 else 'messages'}."
     if signed:
         yield f"{signed:,} {'call gets' if signed == 1 else 'calls get'} the mark {FAKE_SIGNATURE} in place of a signature."
-    if found := list(losses.found()):
+    if found := list(losses.each_kind()):
         paths = list(message_paths(chain.tree))
         yield from (loss.sentence(paths[loss.first]) for loss in found)
     yield from left_out.sentences()
