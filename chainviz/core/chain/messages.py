@@ -46,6 +46,10 @@ class Fragment:
     value: Any = field(default=None, init=False, compare=False, repr=False)
     """The decoded JSON of `text`; never change it. None if it is not decoded yet (see `value_of` in documents/json)."""
 
+    def with_text(self, text: str) -> Fragment:
+        """Return the fragment with this text. A text that differs has no place in the upload."""
+        return self if text == self.text else replace(self, text=text, start=-1)
+
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:

@@ -92,7 +92,7 @@ def _on_one_line(fragment: Source) -> Source:
     """Return new text of a JSON Lines file on one line. Line breaks between JSON tokens are white space, so the value is the same."""
     if isinstance(fragment, Untouched) or fragment.start >= 0 or "\n" not in fragment.text:
         return fragment
-    return replace(fragment, text=_BREAK.sub(" ", fragment.text))
+    return fragment.with_text(_BREAK.sub(" ", fragment.text))
 
 
 def _leading_slots(
@@ -169,7 +169,7 @@ def _join(group: list[Fragment], form: UnitForm) -> Fragment:
     if len(group) == 1 and first.blocks is None:
         return first
     text = form.join(group) if form.join else joined_blocks(group, form.blocks_at)
-    return replace(first, text=text, blocks=None)
+    return replace(first.with_text(text), blocks=None)
 
 
 def joined_blocks(group: Sequence[Fragment], blocks_at: Pointer) -> str:
@@ -200,7 +200,7 @@ def own_blocks(fragment: Fragment, blocks_at: Pointer) -> Fragment:
         return fragment
     text = with_blocks(fragment.text, blocks_at, [place_of(index) for index in fragment.blocks])
     blocks = tuple(place + index - place_of(index) if index >= 0 else ~place for place, index in enumerate(fragment.blocks))
-    return replace(fragment, text=text, blocks=blocks)
+    return replace(fragment.with_text(text), blocks=blocks)
 
 
 def place_of(index: int) -> int:

@@ -7,7 +7,7 @@ message become a tool message, and its other blocks a human message. The dialect
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from chainviz.core.chain.messages import HUMAN, NEW, SLOT, SYSTEM, TOOL, Fragment, Message, Opaque, Part, Role, Text
@@ -208,7 +208,7 @@ def with_member(fragment: Fragment, at: Pointer, text: str) -> Fragment:
     """Return the fragment with the value at `at` replaced by JSON text."""
     holder = json_edit.load_object(json_edit.raw_at(fragment.text, at[:-1]) or "{}")
     holder.set(str(at[-1]), text)
-    return replace(fragment, text=json_edit.replace_at(fragment.text, at[:-1], str(holder)), start=-1)
+    return fragment.with_text(json_edit.replace_at(fragment.text, at[:-1], str(holder)))
 
 
 class BlockFormat(Format):

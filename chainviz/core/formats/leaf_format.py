@@ -92,7 +92,7 @@ class LeafFormat(Format):
         turned = [self.with_role(item.text, message.role, Speller(item.text, style.ascii)) for item in fragments]
         if any(text is None for text in turned):
             return (self._new(replace(message, source=()), style),)
-        return tuple(replace(item, text=text or "") for item, text in zip(fragments, turned, strict=True))
+        return tuple(item.with_text(text or "") for item, text in zip(fragments, turned, strict=True))
 
     def _new(self, message: Message, style: Style) -> Fragment:
         speller = Speller(style.near, style.ascii)

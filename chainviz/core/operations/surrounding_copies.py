@@ -194,7 +194,7 @@ def without_copies(old: Message, message: Message, format: Format, copies: Copie
     for fragment in message.source:
         own = own_blocks(fragment, format.blocks_at)
         text = own.text if own.ordinal == SLOT else copies.without(own.text, shown)
-        source.append(fragment if text == own.text else replace(own, text=text, start=-1))
+        source.append(fragment if text == own.text else own.with_text(text))
     if all(new is old for new, old in zip(source, message.source, strict=True)):
         return message
     if format.message(old.role, old.source) != old:

@@ -96,7 +96,7 @@ class Values:
         source = []
         for fragment in message.source:
             text = self.mask_raw(fragment.text)
-            source.append(fragment if text == fragment.text else replace(fragment, text=text, start=-1))
+            source.append(fragment.with_text(text))
         if all(new is old for new, old in zip(source, message.source, strict=True)):
             return message
         return replace(message, source=tuple(source))

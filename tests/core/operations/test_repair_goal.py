@@ -140,3 +140,26 @@ def test_a_function_response_without_a_name_gets_that_of_its_call(provider: str)
     assert [(each.rule, each.fixes) for each in chain.problems(provider) if each.provider] == [("result-name", ("name-result",))]
     response["functionResponse"]["name"] = "docks"
     assert json.loads(chain.apply("repair", goal=provider).chain.to_bytes()) == contents
+
+
+ITEM = {"type": "message", "id": "msg_17", "role": "assistant", "status": "completed"}
+ANSWERS = [{**ITEM, "content": [{"type": "output_text", "text": text, "annotations": []}]} for text in ("Three.", "Four.")]
+CALLED = [{**CALL, "id": "two words"}]
+
+
+@pytest.mark.parametrize(
+    ("format", "goal", "chain"),
+    [
+        ("openai_responses", "openai_responses", {"input": [{"role": "user", "content": "Docks?"}, *ANSWERS]}),
+        ("openai_chat", "anthropic", [DANGLING[0], {**DANGLING[1], "tool_calls": CALLED}, {"role": "user", "content": " "}]),
+    ],
+)
+def test_a_repaired_unit_is_not_read_from_the_upload(format: str, goal: str, chain: Any) -> None:
+    """The store reads a unit with a place in the upload from there, so its text must be what the upload has there."""
+    content = json.dumps(chain, indent=1).encode()
+    loaded = load_file(content, format)[0]
+    outcome = OPERATION.run(MemoryChain(loaded.messages, loaded.format), RepairOptions(goal=goal), Context())
+    after = apply_splices(loaded.messages, outcome.changes)
+    assert outcome.changes
+    for fragment in [each for message in after for each in message.source if each.start >= 0]:
+        assert content[fragment.start :].startswith(fragment.text.encode())

@@ -100,7 +100,7 @@ def _merge_plain(base: str, mine: str, theirs: str) -> Merged[str]:
 
 
 def _with_texts(sides: _Sides, texts: Sequence[str]) -> Message:
-    source = [replace(each, text=text, start=-1) for each, text in zip(sides.mine.source, texts, strict=True)]
+    source = [each.with_text(text) for each, text in zip(sides.mine.source, texts, strict=True)]
     return sides.format.message(sides.mine.role, tuple(source))
 
 

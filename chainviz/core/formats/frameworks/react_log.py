@@ -125,7 +125,7 @@ class ReactLog(Format):
         first, *rest = message.source
         fits = react_steps.word_of(first.text) in _ROLE_STEPS.get(message.role, _OTHER_STEPS)
         text = (react_steps.patched(message, first.text, self.how) if fits else None) or react_steps.new_step(message)
-        return message.source if text == first.text else (replace(first, text=text, start=-1), *rest)
+        return (first.with_text(text), *rest)
 
     def join(self, fragments: Sequence[Fragment]) -> str:
         """A question's step of what the human and the system message own of it."""

@@ -97,7 +97,7 @@ def _with_display(fragment: Fragment, message: Message) -> Fragment:
     results = [part.content for part in message.parts if isinstance(part, ToolResult)]
     if not results or json_edit.raw_at(fragment.text, at) is None:
         return fragment
-    return replace(fragment, text=json_edit.replace_at(fragment.text, at, Speller(fragment.text, True).quote("\n".join(results))))
+    return fragment.with_text(json_edit.replace_at(fragment.text, at, Speller(fragment.text, True).quote("\n".join(results))))
 
 
 def _new_record(message: Message, style: Style) -> Fragment:

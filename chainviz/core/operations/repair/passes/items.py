@@ -4,7 +4,7 @@ tool messages of the Chat API."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from chainviz.core.chain.messages import AI, SLOT, TOOL, Fragment, Message
@@ -90,7 +90,7 @@ def without_encrypted(message: Message, format: str) -> Message | None:
 def _without_id(fragment: Fragment, at: Pointer) -> Fragment:
     item = load_object(json_edit.raw_at(fragment.text, at) or "{}")
     item.remove("id")
-    return replace(fragment, text=json_edit.replace_at(fragment.text, at, str(item)))
+    return fragment.with_text(json_edit.replace_at(fragment.text, at, str(item)))
 
 
 def _drop_copies(work: Worklist, place: int, message: Message, items: _Items) -> None:
@@ -150,7 +150,7 @@ def _repaired(message: Message, items: _Items, earlier: list[Any]) -> Iterator[F
         if text is not None:
             new = _spelled(text, item, is_repeated=before is not None)
             if new != text:
-                fragment = replace(fragment, text=json_edit.replace_at(fragment.text, items.at, new))
+                fragment = fragment.with_text(json_edit.replace_at(fragment.text, items.at, new))
         yield fragment
 
 

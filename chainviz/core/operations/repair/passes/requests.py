@@ -120,7 +120,7 @@ def fix_references(work: Worklist) -> None:
         for i, fragment in enumerate(source):
             for at, name in _unknown(parse(fragment.text), known):
                 note = json.dumps({"type": "text", "text": f"[Reference to the tool {name}, which is not available]"})
-                fragment = replace(fragment, text=replace_at(fragment.text, at, note), start=-1)
+                fragment = fragment.with_text(replace_at(fragment.text, at, note))
             source[i] = fragment
         if tuple(source) == message.source:
             continue
@@ -223,5 +223,5 @@ def _without(message: Message, blocks: list[tuple[int, Pointer]], format: str) -
         text = source[place].text
         block = load_object(raw_at(text, at) or "{}")
         block.remove(KEY)
-        source[place] = replace(source[place], text=replace_at(text, at, str(block)), start=-1)
+        source[place] = source[place].with_text(replace_at(text, at, str(block)))
     return get_format(format).message(message.role, tuple(source))
