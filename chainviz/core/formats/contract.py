@@ -156,6 +156,9 @@ class Format(Protocol):
     names_results: bool = False
     """Results name the function that was called. A result without a name gets that of its call when it moves to this format."""
 
+    results_in_calls: bool = False
+    """A result is stored in its call, so there is no place for one whose turn lacks the call."""
+
     joins_turns: bool = False
     """The API requires all results of a turn, and the text after them, in one message."""
 

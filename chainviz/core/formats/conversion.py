@@ -41,6 +41,8 @@ def moved(route: Route, message: Message) -> tuple[Message, ...]:
 def moving(route: Route, messages: Iterable[Message]) -> Iterator[Message]:
     """Return the messages that the target stores. Only messages that share a unit with a neighbour have a source already."""
     named = with_result_names(messages) if route.target.names_results else messages
+    if route.target.results_in_calls:
+        named = with_orphans_as_text(named)
     new = with_media_behind(route.target, chain.from_iterable(moved(route, message) for message in named))
     return with_joined_turns(route.target, new) if route.target.joins_turns else new
 
@@ -61,6 +63,48 @@ def with_result_names(messages: Iterable[Message]) -> Iterator[Message]:
 
 def _with_name(part: Part, names: Mapping[str, str]) -> Part:
     return replace(part, name=names.get(part.call_id, "")) if isinstance(part, ToolResult) and not part.name else part
+
+
+class OpenCalls:
+    """The calls of the last turn that no result answers yet."""
+
+    def __init__(self) -> None:
+        self._ids: Counter[str] = Counter()
+
+    def orphans(self, message: Message) -> list[ToolResult]:
+        """Add the next message of the chain, and return its results whose turn has no open call with their id."""
+        if message.role != TOOL:
+            self._ids = Counter(call.id for call in message.calls)
+            return []
+        found = []
+        for part in message.parts:
+            if isinstance(part, ToolResult) and self._ids[part.call_id] > 0:
+                self._ids[part.call_id] -= 1
+            elif isinstance(part, ToolResult):
+                found.append(part)
+        return found
+
+
+def with_orphans_as_text(messages: Iterable[Message]) -> Iterator[Message]:
+    """Yield the messages, with the results that answer no call of their turn as human messages after the turn."""
+    calls, waiting = OpenCalls(), list[Message]()
+    for message in messages:
+        if message.role != TOOL:
+            yield from waiting
+            waiting = []
+        orphans = calls.orphans(message)
+        if orphans:
+            waiting.append(Message(HUMAN, tuple(each for part in orphans for each in _without_call(part))))
+            message = replace(message, parts=tuple(part for part in message.parts if part not in orphans))
+        if message.parts or not orphans:
+            yield message
+    yield from waiting
+
+
+def _without_call(result: ToolResult) -> tuple[Part, ...]:
+    kind = "Error result" if result.is_error else "Result"
+    call = f"{result.name} ({result.call_id})" if result.name else result.call_id
+    return (Text(f"[{kind} without an open call: {call}]\n{result.content}"), *result.media)
 
 
 def with_calls_as_text(message: Message) -> Message:
@@ -121,6 +165,7 @@ class Losses:
         self.format = route.target
         self._count = 0
         self._opens = True
+        self._calls = OpenCalls()
         self._counted: Counter[str] = Counter()
         self._first: dict[str, int] = {}
 
@@ -130,6 +175,8 @@ class Losses:
         self._count += 1
         lost = [str(loss) for loss in crossed(self.route, message).losses]
         lost += [loss for new in moved(self.route, message) for loss in self.format.losses(new)]
+        if self.format.results_in_calls and self._calls.orphans(message):
+            lost.append("results that answer no call of their turn become user messages")
         if self._moves_media(message):
             lost.append("files and pictures in results move to a user message")
         self._opens = self._opens and message.role == SYSTEM

@@ -63,7 +63,7 @@ class KimiCode(LeafFormat):
         "full_compaction.cancel", "plan_mode.enter", "plan_mode.exit", "plan_mode.cancel", "tools.update_store", "goal.create",
         "goal.update", "goal.clear", "goal.account_usage", "goal.continuation", "forked", *HEADS,
     ))  # fmt: skip
-    carried_fields = frozenset(("display", "origin", "summary", "environmentDisclosure", "note"))
+    carried_fields = frozenset(("display", "origin", "summary", "environmentDisclosure", "note", "step", "turnId", "stepUuid"))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and role_of(value) is not None

@@ -68,12 +68,14 @@ class Opencode(LeafFormat):
     template = _HEAD
     blocks_at: Pointer = ("parts",)
     halves = True
+    results_in_calls = True
     hints = ("parts", "part")
     carried_types = frozenset(("step_start", "step_finish", "error"))
-    carried_fields = frozenset(
-        ("output", "description", "diff", "before", "after", "patch", "preview", "message", "loaded", "content", "title", "body", "root")
-    )
-    """Data of tools for the screen, summaries of changes, and the path of the project."""
+    carried_fields = frozenset((
+        "output", "description", "diff", "before", "after", "patch", "preview", "message", "loaded", "content", "title", "body", "root",
+        "agent",
+    ))  # fmt: skip
+    """Data of tools for the screen, summaries of changes, the path of the project, and the agent's name."""
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict):

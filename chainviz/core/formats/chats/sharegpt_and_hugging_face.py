@@ -74,6 +74,11 @@ class ShareGPT(Format):
         known = any(value["from"] in ROLES for value in seen)
         return 0.97 if known else 0.6 if sample.key == "conversations" else 0.3
 
+    def carried_in(self, value: object) -> frozenset[str]:
+        """The parts of a message are all of its text."""
+        is_text = isinstance(value, dict) and isinstance(value.get("value"), str)
+        return frozenset(("value",)) if is_text else frozenset()
+
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         for unit in units:
             if unit.ordinal == SLOT and isinstance(unit.value, str):
@@ -206,10 +211,7 @@ def patched(text: str, new: Sequence[Part]) -> str:
     """Return the text with its parts replaced by `new`. Unchanged parts keep their spelling."""
     old = pieces(text)
     claims = matched(parts(text), new)
-    return "".join(
-        _written(part) if claim is None else _changed(old[claim], part)
-        for part, claim in zip(new, claims, strict=True)
-    )
+    return "".join(_written(part) if claim is None else _changed(old[claim], part) for part, claim in zip(new, claims, strict=True))
 
 
 def _changed(old: Piece, new: Part) -> str:

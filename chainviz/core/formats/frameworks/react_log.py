@@ -48,6 +48,7 @@ class ReactLog(Format):
     tested_with = "reflexion"
     blocks_at = ()
     lines = True
+    results_in_calls = True
     choices = CHOICES
 
     def __init__(self, how: Reading = USUAL) -> None:
@@ -129,9 +130,7 @@ class ReactLog(Format):
 
     def join(self, fragments: Sequence[Fragment]) -> str:
         """A question's step of what the human and the system message own of it."""
-        asked, reflected = (
-            next((each.text for each in fragments if each.blocks == blocks), "") for blocks in (_ASKED, _REFLECTED)
-        )
+        asked, reflected = (next((each.text for each in fragments if each.blocks == blocks), "") for blocks in (_ASKED, _REFLECTED))
         question = asked[: react_steps.reflections(asked)[0]]
         return question + reflected[react_steps.reflections(reflected)[0] :] if reflected else question.rstrip()
 
@@ -147,6 +146,8 @@ class ReactLog(Format):
             lost.append("a text loses white space at its ends, or lines that begin like a step")
         if any(isinstance(part, ToolCall) and re.search(react_steps.NO_NAME, part.name) for part in message.parts):
             lost.append("white space and brackets in the name of a tool become underscores")
+        if any(isinstance(part, ToolCall) and not part.name for part in message.parts):
+            lost.append("a call without a name becomes text, and its result a question")
         if has_several_texts(message.parts):
             lost.append(TEXTS_JOIN)
         if any(isinstance(part, ToolCall | ToolResult) for part in message.parts):

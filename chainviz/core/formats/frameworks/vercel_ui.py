@@ -59,6 +59,7 @@ class UIMessageFormat(LeafFormat):
     blocks_at: Pointer = _AT
     template = '{"messages": [\n]}\n'
     halves = True
+    results_in_calls = True
     hints = ("parts",)
     carried_fields = frozenset(("state",))
 

@@ -57,7 +57,7 @@ class ATIF(LeafFormat):
     halves = True
     template = '{"schema_version": "ATIF-v1.5", "steps": [\n]}\n'
     hints = ("step_id",)
-    carried_fields = frozenset(("subagent_trajectory_ref", "extra"))
+    carried_fields = frozenset(("subagent_trajectory_ref", "extra", "source"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or not isinstance(value.get("source"), str):

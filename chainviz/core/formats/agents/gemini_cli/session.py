@@ -40,6 +40,7 @@ class GeminiCLI(LeafFormat):
     names_results = True
     blocks_at = LIST
     halves = True
+    results_in_calls = True
     lines = True
     hints = ("timestamp", "$set")
     carried_fields = frozenset(("result", "resultDisplay", "displayContent", "displayName", "description"))
@@ -206,7 +207,6 @@ class _Messages:
         self._opens = runs == ((HUMAN, None),) and _is_context(value)
         if value["type"] == "gemini":
             self._answers |= {string_of(value["toolCalls"][place], "id"): len(self.found) - 1 for place in calls_with_results(value)}
-
 
     def _earlier(self, entry: Entry) -> tuple[Fragment, Any]:
         is_listed = value_at(entry.unit.value, LIST) is not None
