@@ -97,14 +97,10 @@ class Environment(BaseSettings):
         default="",
         description="Team mode: the address of an OpenID Connect provider, see [Single sign-on](team.md#single-sign-on).",
     )
-    oidc_client_id: str = Field(
-        default="", validate_default=True, description="The client id that the provider gave to chainviz."
-    )
+    oidc_client_id: str = Field(default="", validate_default=True, description="The client id that the provider gave to chainviz.")
     oidc_client_secret: str = Field(default="", description="The client secret.")
     oidc_client_secret_file: str = Field(default="", description="A file that contains the client secret.")
-    oidc_name: str = Field(
-        default="single sign-on", max_length=40, description="The provider's name on the button “Sign in with …”."
-    )
+    oidc_name: str = Field(default="single sign-on", max_length=40, description="The provider's name on the button “Sign in with …”.")
 
     @field_validator("base_url")
     @classmethod
@@ -282,17 +278,17 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "chainviz.web.middleware.trusted_proxy.TrustedProxyMiddleware",
+    "chainviz.web.middleware.TrustedProxyMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "chainviz.web.middleware.request_log.RequestLogMiddleware",
-    "chainviz.web.middleware.no_store.NoStoreMiddleware",
-    "chainviz.web.middleware.json_errors.JsonErrorsMiddleware",
-    "chainviz.web.middleware.uploads.UploadLimitMiddleware",
-    "chainviz.web.middleware.uploads.UploadsAtOnceMiddleware",
-    "chainviz.web.middleware.method_page.MethodPageMiddleware",
+    "chainviz.web.middleware.RequestLogMiddleware",
+    "chainviz.web.middleware.NoStoreMiddleware",
+    "chainviz.web.middleware.JsonErrorsMiddleware",
+    "chainviz.web.middleware.UploadLimitMiddleware",
+    "chainviz.web.middleware.UploadsAtOnceMiddleware",
+    "chainviz.web.middleware.MethodPageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -467,7 +463,7 @@ LOGGING = {
         "text": {"()": "chainviz.web.logs.TextFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "json": {"()": "chainviz.web.logs.JsonFormatter"},
     },
-    "filters": {"without-path": {"()": "chainviz.web.middleware.request_log.PathFilter"}},
+    "filters": {"without-path": {"()": "chainviz.web.middleware.PathFilter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": CHAINVIZ.log, "filters": ["without-path"]}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {"chainviz.requests": {"level": "INFO" if CHAINVIZ.log == "json" else "WARNING"}},

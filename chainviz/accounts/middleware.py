@@ -27,17 +27,14 @@ from chainviz.accounts.tokens import find_token, note_refused
 from chainviz.core.errors import Refused
 from chainviz.web.errors import sent_texts
 from chainviz.web.http import wants_fragment
-from chainviz.web.middleware.base import Middleware
-from chainviz.web.middleware.json_errors import json_error
+from chainviz.web.middleware import Middleware, json_error
 
 CURRENT_TEAM = "team"
 """The session key of the team whose pages a person is viewing."""
 
 
 class MemberMiddleware(Middleware):
-    def process_view(
-        self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any
-    ) -> HttpResponse | None:
+    def process_view(self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any) -> HttpResponse | None:
         is_local = settings.CHAINVIZ.mode == "local"
         access = access_of(view, request.method)
         if access is None or (is_local and getattr(view, "team_mode", False)):
@@ -165,9 +162,7 @@ def claim(digest: str, request_digest: str) -> tuple[IdempotencyKey, bool]:
     """Return the row of a key, and whether the request must be carried out now."""
     now = timezone.now()
     IdempotencyKey.objects.filter(digest=digest, at__lt=now - KEPT_FOR).delete()
-    row, is_new = IdempotencyKey.objects.get_or_create(
-        digest=digest, defaults={"request_digest": request_digest, "at": now}
-    )
+    row, is_new = IdempotencyKey.objects.get_or_create(digest=digest, defaults={"request_digest": request_digest, "at": now})
     if is_new or row.request_digest != request_digest:
         return row, is_new
     died = IdempotencyKey.objects.filter(pk=row.pk, made__isnull=True, at__lt=now - LONGEST)

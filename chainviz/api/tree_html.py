@@ -17,7 +17,7 @@ from chainviz.core.chain.tree import BodyPair, parse
 from chainviz.core.counts import count_text
 from chainviz.core.errors import visible, visible_lines
 from chainviz.store.content.message_shapes import shape_of
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 MOST_MESSAGES = 500
 MOST_CHARACTERS = 4000

@@ -14,8 +14,7 @@ from chainviz.store.outline.build import OutlineMissing, rebuild_outline
 from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.store.quick_only import quick_only
 from chainviz.web.http import working_page
-from chainviz.web.middleware.base import Middleware
-from chainviz.web.middleware.json_errors import PROGRAMS
+from chainviz.web.middleware import PROGRAMS, Middleware
 
 REBUILD = "rebuild-outline"
 COMPARE = "compare-versions"

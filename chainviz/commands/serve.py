@@ -203,7 +203,7 @@ def start_worker(turn: IO[bytes]) -> None:
 
 
 def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
-    from chainviz.web.middleware.uploads import AT_ONCE, UploadsAtOnceMiddleware
+    from chainviz.web.middleware import AT_ONCE, UploadsAtOnceMiddleware
 
     turn = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the server runs)
 

@@ -8,7 +8,7 @@ from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.web.errors import typed_texts
 from chainviz.web.http import page_or_fragment
-from chainviz.web.middleware.base import Middleware
+from chainviz.web.middleware import Middleware
 
 
 class DraftGone(Exception):

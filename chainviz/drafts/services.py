@@ -42,7 +42,7 @@ from chainviz.store.history.steps import take_step, written_step
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Snapshot, Version
 from chainviz.store.purge.garbage import collect_all
-from chainviz.web.formatting.text_fields import place_in
+from chainviz.web.formatting import place_in
 
 MOST_NOTE = 500
 EDIT = Edit()
@@ -152,9 +152,7 @@ def _begin(target: Target) -> Draft:
     kept = store.start_draft(target.version, author=store_name(target.person))
     try:
         with transaction.atomic():
-            return Draft.objects.create(
-                chain=target.chain, author=target.person, key=kept.pk, base=target.version.number
-            )
+            return Draft.objects.create(chain=target.chain, author=target.person, key=kept.pk, base=target.version.number)
     except IntegrityError as error:
         raise MovedOn("You just started a draft of this version in another window. Open that draft.") from error
 
@@ -216,9 +214,7 @@ def rebase(draft: Draft, choices: Choices | None = None) -> None:
         with transaction.atomic():
             draft.save(update_fields=["base"])
     except IntegrityError as error:
-        raise Refused(
-            f"You have another draft of version {head.number}; save or discard that one first."
-        ) from error
+        raise Refused(f"You have another draft of version {head.number}; save or discard that one first.") from error
 
 
 def branch(draft: Draft, *, title: str, note: str, by: User) -> Chain:

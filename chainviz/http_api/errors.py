@@ -14,7 +14,7 @@ from chainviz.core.errors import NOWHERE, ChainError, DocumentError, OptionsErro
 from chainviz.drafts.closed_draft import DraftGone
 from chainviz.drafts.target import MovedOn
 from chainviz.store.errors import Conflict, Overlap
-from chainviz.web.middleware.json_errors import Code, json_error
+from chainviz.web.middleware import Code, json_error
 
 
 class NotPossible(ChainError):

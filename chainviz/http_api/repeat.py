@@ -19,7 +19,7 @@ from ninja.renderers import JSONRenderer
 
 from chainviz.accounts.middleware import claim, digest_of, finish, keyed_digest, release
 from chainviz.accounts.models import IdempotencyKey, member_of
-from chainviz.web.middleware.json_errors import json_error
+from chainviz.web.middleware import json_error
 
 HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
 LONGEST = 255
@@ -98,9 +98,7 @@ def _first(row: IdempotencyKey, run: Run, request: HttpRequest, path: Mapping[st
 
 
 def _under_way() -> HttpResponse:
-    response = json_error(
-        409, f"The first request with this {HEADER} is still running; try again later.", HEADER
-    )
+    response = json_error(409, f"The first request with this {HEADER} is still running; try again later.", HEADER)
     response["Retry-After"] = "1"
     return response
 

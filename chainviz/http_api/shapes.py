@@ -23,7 +23,7 @@ from chainviz.drafts.stored_draft import Steps
 from chainviz.jobs.models import Job
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Step, Version
-from chainviz.web.middleware.json_errors import Code
+from chainviz.web.middleware import Code
 
 PlaceState = Literal["carried", "outdated", "removed", "folded"]
 LabelKind = Literal["tag", "rating", "outcome"]
@@ -406,9 +406,7 @@ def chain_shape(request: HttpRequest, chain: Chain) -> ChainShape:
         "errors": chain.problems,
         "unread": unread_shapes(unread_from(chain.unread)),
         "tools": dict(chain.tools),
-        "usage": [
-            UsageShape(model=model, **usage._asdict()) for model, usage in by_model(chain.usage or {}).items()
-        ],
+        "usage": [UsageShape(model=model, **usage._asdict()) for model, usage in by_model(chain.usage or {}).items()],
         "cost": None if chain.cost is None else chain.cost / 1_000_000,
         "seconds": None if chain.duration is None else chain.duration / 1000,
     }

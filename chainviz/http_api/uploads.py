@@ -21,7 +21,7 @@ from chainviz.core.formats import get_format
 from chainviz.http_api.errors import NotPossible
 from chainviz.http_api.repeat import note_created, repeatable
 from chainviz.http_api.shapes import REFUSALS, Error, UploadQuery, UploadShape, upload_shape
-from chainviz.web.middleware.json_errors import json_error
+from chainviz.web.middleware import json_error
 
 router = Router(tags=["uploads"])
 CHUNK = 1 << 16
@@ -68,9 +68,7 @@ def _uploaded_before(request: HttpRequest, ids: dict[str, Any]) -> Status[Upload
     return Status(200 if ids["known"] else 201, upload_shape(request, Arrival(state=state), chains))
 
 
-@router.post(
-    "/uploads", response={200: UploadShape, 201: UploadShape, 202: UploadShape, REFUSALS: Error}, openapi_extra=BODY
-)
+@router.post("/uploads", response={200: UploadShape, 201: UploadShape, 202: UploadShape, REFUSALS: Error}, openapi_extra=BODY)
 @decorate_view(_received)
 @repeatable(_uploaded_before)
 @requires("upload")

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 from chainviz.accounts.audit.record import leave_unrecorded, note
 from chainviz.accounts.permissions import requires
 from chainviz.mcp.team import TeamLibrary, refusing
-from chainviz.web.middleware.json_errors import json_error
+from chainviz.web.middleware import json_error
 
 Message = MutableMapping[str, Any]
 MISSING = 'This server has no MCP: its administrator can install it with pip install "chainviz[mcp]".'

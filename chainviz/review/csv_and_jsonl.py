@@ -18,7 +18,7 @@ from chainviz.review.models import Comment, Label, LabelPlace, Place, Thread
 from chainviz.review.threads.notes import place_threads
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
-from chainviz.web.formatting import csv_lines as csv
+from chainviz.web import formatting as csv
 from chainviz.web.http import small_number
 
 OF_CHAIN = ("chain", "title", "version", "path", "now", "place")

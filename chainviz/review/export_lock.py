@@ -14,7 +14,7 @@ from chainviz.chains.exports.view import ExportLocked
 from chainviz.chains.models import Chain
 from chainviz.review.models import SignOff, rules_of
 from chainviz.store.models import History
-from chainviz.web.middleware.base import Middleware
+from chainviz.web.middleware import Middleware
 
 
 def locked_reason(chain: Chain, version: int | None) -> str:

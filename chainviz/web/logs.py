@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chainviz.core.errors import visible
-from chainviz.web.middleware.request_log import request_id
+from chainviz.web.middleware import request_id
 
 
 class JsonFormatter(logging.Formatter):

@@ -25,7 +25,7 @@ from chainviz.drafts.models import Draft
 from chainviz.purge.jobs import start_purge
 from chainviz.store.append_only import EVENTS
 from chainviz.store.models import Purge
-from chainviz.web.formatting.csv_lines import formula_safe
+from chainviz.web.formatting import formula_safe
 from tests.accounts.people import PASSWORD, client_of, make_member, make_team
 from tests.chains.files import lines, send
 from tests.chains.making import STORY, make_chain
@@ -41,10 +41,7 @@ def rows() -> list[tuple[str, str, str, dict[str, Any]]]:
 
 
 def test_writes_exports_and_refused_access_are_recorded_with_the_person(team_mode: Team) -> None:
-    lin, ivo, sam = (
-        make_member(team_mode, name, role)
-        for name, role in (("Lin", Role.OWNER), ("Ivo", Role.EDITOR), ("Sam", Role.VIEWER))
-    )
+    lin, ivo, sam = (make_member(team_mode, name, role) for name, role in (("Lin", Role.OWNER), ("Ivo", Role.EDITOR), ("Sam", Role.VIEWER)))
     owner, editor, viewer = map(client_of, (lin, ivo, sam))
     send(editor, ("story.json", json.dumps(STORY).encode()))
     chain = f"/c/{Chain.objects.get().pk}"
@@ -245,9 +242,7 @@ def test_a_changed_column_is_found(log: Team, column: str) -> None:
     assert [finding.severity for finding in check_all()] == ["error"]
 
 
-@pytest.mark.parametrize(
-    ("number", "fault"), [(2, "row 2 is missing."), (4, "it ends at row 3, but the last row written is 4.")]
-)
+@pytest.mark.parametrize(("number", "fault"), [(2, "row 2 is missing."), (4, "it ends at row 3, but the last row written is 4.")])
 def test_a_deleted_row_is_found(log: Team, number: int, fault: str) -> None:
     tamper(lambda: log.audit_rows.filter(number=number).delete())
     assert first_fault(log) == fault

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.web.middleware.trusted_proxy import client_of
+from chainviz.web.middleware import client_of
 from tests import ROOT
 
 SITE = {"CHAINVIZ_MODE": "team", "CHAINVIZ_BASE_URL": "https://chainviz.example.org"}
@@ -21,9 +21,7 @@ SITE = {"CHAINVIZ_MODE": "team", "CHAINVIZ_BASE_URL": "https://chainviz.example.
 def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("CHAINVIZ_", "DJANGO_"))}
     command = [sys.executable, "manage.py", *arguments]
-    return subprocess.run(
-        command, cwd=ROOT, env={**environment, "CHAINVIZ_DATA": str(folder), **settings}, capture_output=True, text=True
-    )
+    return subprocess.run(command, cwd=ROOT, env={**environment, "CHAINVIZ_DATA": str(folder), **settings}, capture_output=True, text=True)
 
 
 def test_djangos_check_for_deployment_is_clean(tmp_path: Path) -> None:
@@ -77,12 +75,8 @@ def test_the_client_is_the_last_address_no_proxy_has(proxies: None, forwarded: s
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("peer", "is_secure", "address"), [("10.0.0.1", True, "1.2.3.4"), ("8.8.8.8", False, "8.8.8.8")]
-)
-def test_only_a_trusted_proxy_is_believed(
-    proxies: None, settings: Any, client: Client, peer: str, is_secure: bool, address: str
-) -> None:
+@pytest.mark.parametrize(("peer", "is_secure", "address"), [("10.0.0.1", True, "1.2.3.4"), ("8.8.8.8", False, "8.8.8.8")])
+def test_only_a_trusted_proxy_is_believed(proxies: None, settings: Any, client: Client, peer: str, is_secure: bool, address: str) -> None:
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     headers = {"x-forwarded-for": "1.2.3.4", "x-forwarded-proto": "https"}
     request = client.get("/healthz", headers=headers, REMOTE_ADDR=peer).wsgi_request
@@ -92,8 +86,6 @@ def test_only_a_trusted_proxy_is_believed(
 @pytest.mark.django_db
 def test_health_and_readiness(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [client.get(page).status_code for page in ("/healthz", "/readyz")] == [200, 200]
-    plan = SimpleNamespace(
-        loader=SimpleNamespace(graph=SimpleNamespace(leaf_nodes=list)), migration_plan=lambda nodes: ["0009"]
-    )
+    plan = SimpleNamespace(loader=SimpleNamespace(graph=SimpleNamespace(leaf_nodes=list)), migration_plan=lambda nodes: ["0009"])
     monkeypatch.setattr("chainviz.web.views.MigrationExecutor", lambda connection: plan)
     assert [client.get(page).status_code for page in ("/healthz", "/readyz")] == [200, 503]

@@ -17,7 +17,7 @@ from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.store.content.message_reader import BodyReader
 from chainviz.store.content.spans import stored_bytes
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from tests.chains.making import STORY, ai, human, long_story, make_chain, make_chain_of, result
 from tests.drafts.pages import send_form
 
@@ -289,9 +289,7 @@ def test_the_source_of_a_node_is_its_own_spelling() -> None:
     assert "1.50" in fragment(f"/c/{chain.pk}/v/1/raw/s1.h.m0")
 
 
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC"
-)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC"
 
 
 def test_pictures_are_served_by_us_and_remote_ones_only_named() -> None:

@@ -15,7 +15,7 @@ from chainviz.chains.library.filter import Filter
 from chainviz.chains.models import Chain
 from chainviz.chains.samples import SAMPLES, load_samples
 from chainviz.store.models import History, Tombstone, Upload, UploadChunk
-from chainviz.web.formatting.relative_time import relative_time
+from chainviz.web.formatting import relative_time
 from tests.chains.files import chat, send
 
 pytestmark = pytest.mark.django_db

@@ -19,7 +19,7 @@ from chainviz.cli import main
 from chainviz.core.diff.rows import ShapeRows
 from chainviz.drafts.models import Draft
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from tests.chains.making import ai, human, make_chain_of, result
 from tests.drafts.pages import fields_of, send_form
 
@@ -149,10 +149,7 @@ def test_a_compaction_counts_each_removed_node_once() -> None:
     nodes = ShapeRows(chainviz.load(CONTENT)[0].messages).rows(1, 1 + removed)
     assert f"Messages {len(MESSAGES)} {len(made.chain)} −{removed}" in preview
     assert f"{len(nodes)} nodes changed {len(nodes)} removed" in preview and f"{removed} messages removed" in preview
-    assert (
-        f"Messages stored {len(MESSAGES) - 1} {len(MESSAGES) - 1}" in page
-        and "1 system message at the start never compacted" in page
-    )
+    assert f"Messages stored {len(MESSAGES) - 1} {len(MESSAGES) - 1}" in page and "1 system message at the start never compacted" in page
 
 
 def test_a_simulation_counts_what_compact_removes() -> None:

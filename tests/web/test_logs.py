@@ -14,7 +14,7 @@ from django.conf import settings
 from django.test import Client
 
 from chainviz.web.logs import JsonFormatter, TextFormatter
-from chainviz.web.middleware.request_log import PathFilter
+from chainviz.web.middleware import PathFilter
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.audit.record import OUTCOMES, first_fault
 from chainviz.accounts.models import Team, initials_of, member_of
 from chainviz.accounts.permissions import requires
-from chainviz.web.formatting import csv_lines as csv
+from chainviz.web import formatting as csv
 from chainviz.web.http import small_number
 
 FILE = ("sha256", "bytes")

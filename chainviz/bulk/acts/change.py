@@ -36,7 +36,7 @@ from chainviz.store.content.codec import unpack
 from chainviz.store.errors import Conflict
 from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import context_of
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 OPEN_DRAFT = "You have an open draft of it. Save or discard the draft first."
 HINT = "Each changed chain gets a new version; undo restores the version before."

@@ -24,7 +24,7 @@ from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import WRITTEN
 from chainviz.core.operations.contract import Options
 from chainviz.drafts.target import target_of_version
-from chainviz.web.formatting.csv_lines import formula_safe
+from chainviz.web.formatting import formula_safe
 
 
 class ExportOptions(Options):

@@ -15,13 +15,11 @@ from chainviz.chains.versions.history import badge_of
 from chainviz.core.counts import count_text
 from chainviz.core.secrets.masking import PLACEHOLDERS
 from chainviz.store.content.codec import pack
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 
 @transaction.atomic
-def note(
-    chain: Chain, who: User | None, act: str, record: Any, *, version: int | None = None, draft: int | None = None
-) -> AuditEntry:
+def note(chain: Chain, who: User | None, act: str, record: Any, *, version: int | None = None, draft: int | None = None) -> AuditEntry:
     _count(chain.pk)
     return AuditEntry.objects.create(
         chain_key=chain.pk, who=who, at=timezone.now(), act=act, version=version, draft_key=draft, packed=pack(record)

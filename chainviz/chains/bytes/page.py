@@ -20,7 +20,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.drawings.charts import Block, bytes_svg
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.counts import count_text
-from chainviz.web.formatting.numbers import byte_text, share_text, size_and_share, token_text
+from chainviz.web.formatting import byte_text, share_text, size_and_share, token_text
 from chainviz.web.http import wants_fragment
 
 # What is selected in the chart of bytes, and the redaction that it leads to: by rule, so that no address grows with

@@ -15,7 +15,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of, total_size
 from chainviz.store.content.pieces import cut
-from chainviz.web.formatting.numbers import share_text
+from chainviz.web.formatting import share_text
 
 NARROWEST = 8.0
 """The narrowest block, in units of the drawing; narrower ones are joined with others."""

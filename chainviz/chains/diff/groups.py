@@ -22,7 +22,7 @@ from chainviz.core.diff.messages import MessageDiff, PartDiff, compare_messages
 from chainviz.core.diff.rows import Measure as RowMeasure
 from chainviz.core.diff.rows import Row as ChainRow
 from chainviz.core.diff.rows import Rows
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from chainviz.web.http import wants_fragment
 
 OF_A_GROUP = 620
@@ -304,11 +304,7 @@ def fold_answer(compared: Compared, asked: DiffQuery) -> HttpResponse:
 
 def _run_text(group: core.Group) -> str:
     measure: RowMeasure = group.new.measure
-    what = (
-        count_text(measure.pairs, "unchanged pair")
-        if measure.pairs
-        else count_text(measure.messages, "unchanged message")
-    )
+    what = count_text(measure.pairs, "unchanged pair") if measure.pairs else count_text(measure.messages, "unchanged message")
     first, last = group.new.first, group.new.last
     where = "" if first is None or last is None else _range(first.number, last.number)
     return f"… {what} · {where} · {byte_text(measure.size)}"

@@ -24,7 +24,7 @@ from chainviz.core.diff.group_table import GroupTable
 from chainviz.core.usage.estimate import estimated_tokens
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.build import outline_of
-from chainviz.web.formatting.numbers import byte_text, tokens_text
+from chainviz.web.formatting import byte_text, tokens_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,7 @@ def _window(compared: Compared, asked: DiffQuery) -> tuple[list[diff_rows.Group 
     return items, first, last
 
 
-def _window_up(
-    compared: Compared, asked: DiffQuery, places: Sequence[int], last: int
-) -> tuple[list[diff_rows.Group | Fold], int, int]:
+def _window_up(compared: Compared, asked: DiffQuery, places: Sequence[int], last: int) -> tuple[list[diff_rows.Group | Fold], int, int]:
     groups = compared.diff.groups.visible
     items: list[diff_rows.Group | Fold] = []
     room, first = asked.room, last
@@ -216,6 +214,4 @@ def _measure(name: str, before: int, after: int, kind: str) -> Measure:
     elif difference:
         change = f"{'+' if difference > 0 else '−'}{text(abs(difference))}"
     state = "ok" if difference < 0 else "quiet"
-    return Measure(
-        name, text(before), text(after), change or "no change", state, 100 * before // most, 100 * after // most
-    )
+    return Measure(name, text(before), text(after), change or "no change", state, 100 * before // most, 100 * after // most)

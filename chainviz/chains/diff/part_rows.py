@@ -15,7 +15,7 @@ from chainviz.core.diff.calls import argument_rows, calls_of_one_side
 from chainviz.core.diff.chains import Group
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.diff.messages import MessageDiff, PartDiff
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 OF_A_TEXT = 260
 """The most elements of the lines of one text on a page of many changes."""

@@ -27,7 +27,7 @@ from chainviz.store.content.codec import unpack
 from chainviz.store.derived import DerivedKind
 from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.store.outline.measures import unpack_charts
-from chainviz.web.formatting.numbers import byte_text, token_text
+from chainviz.web.formatting import byte_text, token_text
 from chainviz.web.http import url_or_nothing
 
 LOST_ON_RESUME = DerivedKind("lost-on-resume", 1)

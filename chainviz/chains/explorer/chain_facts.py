@@ -14,7 +14,7 @@ from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.usage import ContextMeter, by_model, context_meter
 from chainviz.core.counts import count_text
 from chainviz.store.outline.measures import unpack_charts
-from chainviz.web.formatting.numbers import bar_step, byte_text, round_tokens_text, token_text, tokens_text
+from chainviz.web.formatting import bar_step, byte_text, round_tokens_text, token_text, tokens_text
 
 MOST_TOOLS = 6
 

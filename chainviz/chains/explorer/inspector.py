@@ -23,7 +23,7 @@ from chainviz.core.formats import read_only
 from chainviz.core.usage.estimate import tokenizer, tokens_of
 from chainviz.store.content.message_shapes import PartShape, StoredShape
 from chainviz.store.query.windows import WindowRow, window
-from chainviz.web.formatting.numbers import bar_step, byte_text, share_text, token_text
+from chainviz.web.formatting import bar_step, byte_text, share_text, token_text
 
 MOST_LISTED = 40
 MOST_COUNTED = 200_000
@@ -121,9 +121,7 @@ def node_page(subject: Subject, path: Path) -> NodePage:
         call_counts=counts,
         problems=tuple(problem for problem in row.problems if not problem.provider)[:MOST_LISTED],
         providers=_providers(row),
-        parse_url=f"{subject.base_url}parse/{row.path}"
-        if row.kind == "pair" and row.has_ai and _has_text(shapes[0])
-        else "",
+        parse_url=f"{subject.base_url}parse/{row.path}" if row.kind == "pair" and row.has_ai and _has_text(shapes[0]) else "",
         results_url=f"{subject.base_url}observations?from={row.path}" if row.kind != "section" else "",
         earlier_url=earlier_address(subject, str(row.path)) if chain.bodies.are_written(messages) else "",
         notes=_notes(subject, row) if row.kind == "section" else "",
@@ -164,9 +162,7 @@ def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> Facts
     if row.messages == 1:
         facts.append(("Message", f"{row.start + 1:,} of {subject.snapshot.messages:,}"))
     else:
-        facts.append(
-            ("Messages", f"{row.start + 1:,} to {row.start + row.messages:,} of {subject.snapshot.messages:,}")
-        )
+        facts.append(("Messages", f"{row.start + 1:,} to {row.start + row.messages:,} of {subject.snapshot.messages:,}"))
     if row.kind == "section":
         facts += [
             ("Header", f"{count_text(row.headers, 'message')} · {byte_text(row.header_size)}"),

@@ -27,7 +27,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.query.windows import ALL_OPEN, Window
-from chainviz.web.formatting.numbers import share_text
+from chainviz.web.formatting import share_text
 from chainviz.web.http import url_or_nothing
 
 FEW_BLOCKS = 6

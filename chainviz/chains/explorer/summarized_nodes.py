@@ -14,7 +14,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.lineage import Replacement, first_version_with, last_version_before, replacement_of, same_node
 from chainviz.store.models import Version
 from chainviz.store.query.windows import Window, window
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 SHOWN = 100
@@ -56,10 +56,7 @@ def replaced_page(chain: Chain, found: Replacement, address: str, start: Path | 
     rows, following = _rows(found, start or found.first)
     links = _Links(chain, found.old, before)
     shown = tuple(
-        ReplacedRow(
-            row, links.to(row, "at", f"#{row.path.dom_id}"), links.to(row, "node") if row.kind != "section" else ""
-        )
-        for row in rows
+        ReplacedRow(row, links.to(row, "at", f"#{row.path.dom_id}"), links.to(row, "node") if row.kind != "section" else "") for row in rows
     )
     return ReplacedPage(
         found,

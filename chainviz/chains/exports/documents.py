@@ -19,7 +19,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import message_paths
 from chainviz.core.formats.traces.inspect_log import filled_in
 from chainviz.store.content.chain import StoredChain
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 # Walks through a content of a chain from its first message to its last; bodies are read a stretch at a time.
 
@@ -110,9 +110,7 @@ def _part(part: Part) -> str:
         case Thinking():
             return _thinking(part.content) if not part.redacted else '<p class="muted">Encrypted reasoning</p>'
         case ToolCall():
-            return _reasoning(part) + _fold(
-                f"Call of {part.name} · {part.id}", part.arguments, len(part.arguments) <= OPEN_UP_TO
-            )
+            return _reasoning(part) + _fold(f"Call of {part.name} · {part.id}", part.arguments, len(part.arguments) <= OPEN_UP_TO)
         case ToolResult():
             kind = "Error" if part.is_error else "Result"
             tool = f" of {part.name}" if part.name else ""

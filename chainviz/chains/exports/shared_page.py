@@ -18,7 +18,7 @@ from chainviz.core.counts import count_text
 from chainviz.core.diff.chains import ChainDiff
 from chainviz.core.diff.groups import Side
 from chainviz.core.secrets.scan import scan_text
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 MOST_CHANGES = 200
 TITLES = "The titles of the chains"

@@ -26,7 +26,7 @@ from chainviz.core.usage.model_catalog import chain_usage
 from chainviz.core.usage.times import duration_text
 from chainviz.sessions_index.models import Session
 from chainviz.store.outline.edition import RULES_EDITION
-from chainviz.web.formatting.numbers import token_text, tokens_text
+from chainviz.web.formatting import token_text, tokens_text
 
 MOST_UNREAD = 3
 """The most kinds of unread content named in a row."""
@@ -226,9 +226,7 @@ class Chip:
 
 def chips(wanted: Filter) -> list[Chip]:
     return [
-        Chip(NAMES[name], _in_words(name, value), wanted.address(**{name: ""}))
-        for name, value in wanted.values.items()
-        if name in NAMES
+        Chip(NAMES[name], _in_words(name, value), wanted.address(**{name: ""})) for name, value in wanted.values.items() if name in NAMES
     ]
 
 
@@ -265,7 +263,4 @@ def rule_choices(rules: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]
 
 def verdict_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the choices of verdicts by provider."""
-    return [
-        (each.label, [(f"{each.name}:{state}", f"{each.label}: {words}") for state, words in STATES.items()])
-        for each in PROVIDERS
-    ]
+    return [(each.label, [(f"{each.name}:{state}", f"{each.label}: {words}") for state, words in STATES.items()]) for each in PROVIDERS]

@@ -39,7 +39,7 @@ from chainviz.sessions_index.models import Session, SessionQuerySet
 from chainviz.store.models import Step
 from chainviz.store.search.index import unindexed
 from chainviz.store.search.lookup import histories_with, histories_with_together
-from chainviz.web.formatting.numbers import hours_text, tokens_text
+from chainviz.web.formatting import hours_text, tokens_text
 from chainviz.web.http import small_number
 
 AnyRow = Row | SessionRow

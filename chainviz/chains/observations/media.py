@@ -13,7 +13,7 @@ from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.chain.paths import Path
 from chainviz.core.observations.index import Medium, MediumRow, ObservationIndex, described
 from chainviz.core.pictures import Picture, pictures_in
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 BESIDE, ON_PAGE = 8, 60
 """The number of rows in the list beside the results, and on a separate page."""

@@ -30,7 +30,7 @@ from chainviz.chains.verdicts import rule_words
 from chainviz.core.counts import count_text
 from chainviz.sessions_index.models import Session
 from chainviz.sessions_index.services import Progress, progress_of
-from chainviz.web.formatting.numbers import byte_text, hours_text, round_tokens_text, share_text, tokens_text
+from chainviz.web.formatting import byte_text, hours_text, round_tokens_text, share_text, tokens_text
 from chainviz.web.http import url_or_nothing
 
 HEALTH = (

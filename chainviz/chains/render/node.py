@@ -15,7 +15,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import ends_with_calls
 from chainviz.core.chain.tree import BodyPair, PairType, match_results
 from chainviz.core.counts import count_text
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 
@@ -45,9 +45,7 @@ class PairNode:
 
 def header_html(reading: Reading, path: Path, message: Message, asked: StepQuery = ALL) -> str:
     show = spoken if len(message.parts) > 1 else part_html
-    pieces = [
-        Piece(partial(show, reading, _part(path, i), part), [(path.message, i)]) for i, part in enumerate(message.parts)
-    ]
+    pieces = [Piece(partial(show, reading, _part(path, i), part), [(path.message, i)]) for i, part in enumerate(message.parts)]
     label = safe(one_line(message.label, 60))
     head = "" if asked.start or not label else f'<p class="message-head"><span class="faint">role {label} in the source</span></p>'
     return head + step(reading, path, pieces or [Piece(lambda: '<p class="faint">This message has no parts.</p>')], asked)

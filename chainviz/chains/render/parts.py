@@ -17,7 +17,7 @@ from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Reasoning,
 from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text
 from chainviz.core.formats.traces.inspect_log import is_reference, references
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
 
@@ -166,7 +166,7 @@ def opaque_html(reading: Reading, path: Path, part: Opaque) -> str:
     about = "kept as it is" if word else "a part chainviz does not know; it is kept as it is"
     return (
         f'<details class="reasoning"><summary>{icon("chevron", "chevron")}{icon("file" if word else "info")}'
-        f'{word or safe(one_line(part.kind, 60))}{f" {safe(name)}" if name else ""} '
+        f"{word or safe(one_line(part.kind, 60))}{f' {safe(name)}' if name else ''} "
         f'<span class="faint">{byte_text(byte_size(part.text))} in the source, {about}</span></summary>'
         f"{_code(reading, path, part.text, 'empty')}</details>"
     )

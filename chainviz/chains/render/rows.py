@@ -9,7 +9,7 @@ from typing import Literal
 from chainviz.chains.render.visible_text import one_line, safe
 from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text
-from chainviz.web.formatting.numbers import bar_step, byte_text, share_text, token_text
+from chainviz.web.formatting import bar_step, byte_text, share_text, token_text
 
 TEASER = 160
 OUTLINE_NAME = 60
@@ -78,7 +78,7 @@ def node_html(row: Row, base_url: str, whole: int) -> str:
         f'<article class="node" id="{row.path.dom_id}" data-path="{row.path}" data-at="{row.start}" '
         f'data-size="{row.size}" data-role="{row.role}"{state}{run}>'
         f'<a class="node-line" href="{base_url}{address}" aria-expanded="{expanded}">{number}'
-        f'<b>{safe(one_line(row.name, 80))}</b>{_flags_html(row)}{row.chip}'
+        f"<b>{safe(one_line(row.name, 80))}</b>{_flags_html(row)}{row.chip}"
         f'<span class="teaser">{safe(one_line(row.teaser, TEASER))}</span>'
         f'<span class="share" data-bar="{bar_step(row.size, whole)}">{sizes(row.size, whole)}</span></a>{row.body}</article>'
     )

@@ -28,7 +28,7 @@ from chainviz.chains.uploads.tray import TrayLine, repeats_of, tray_of
 from chainviz.core.documents.archives import is_archive, members
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import format_label
-from chainviz.web.formatting.relative_time import day_text
+from chainviz.web.formatting import day_text
 from chainviz.web.http import see_other, wants_fragment
 
 State = Arrival.State

@@ -17,7 +17,7 @@ from chainviz.core.operations.convert import SAME
 from chainviz.core.operations.redact import CLEAN, REDACT
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot, Version
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 SHOWN = 100
 
@@ -185,9 +185,7 @@ def report_of(step: Snapshot) -> StepReport:
     options = tuple((name, _option_text(value)) for name, value in unpack(step.options).items())
     name, _ = describe_step(step)
     shown = tuple(report[:ROWS_SHOWN])
-    return StepReport(
-        badge_of(step.operation), name, options, warnings_in(unpack(step.report)), shown, len(report) - len(shown)
-    )
+    return StepReport(badge_of(step.operation), name, options, warnings_in(unpack(step.report)), shown, len(report) - len(shown))
 
 
 def _option_text(value: Any) -> str:

@@ -12,8 +12,7 @@ from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.core.operations.edit.values import INVALID_ARGUMENTS
 from chainviz.core.operations.edit.warnings import is_signed
 from chainviz.store.content.chain import StoredChain
-from chainviz.web.formatting.numbers import byte_text
-from chainviz.web.formatting.text_fields import for_field, from_field
+from chainviz.web.formatting import byte_text, for_field, from_field
 
 MOST_IN_A_ROW = 100_000
 """The longest text, in characters, that is edited together with others. A longer text has its own page."""
@@ -194,9 +193,7 @@ def _part(part: Part, path: Path, most: int) -> PartFields:
         case Text():
             fields = replace(fields, value=for_field(part.text))
         case ToolCall():
-            fields = replace(
-                fields, value=for_field(part.arguments), name=for_field(part.name), call_id=for_field(part.id)
-            )
+            fields = replace(fields, value=for_field(part.arguments), name=for_field(part.name), call_id=for_field(part.id))
         case ToolResult():
             fields = replace(
                 fields, value=for_field(part.content), call_id=for_field(part.call_id), is_error=part.is_error
@@ -255,9 +252,7 @@ def _edit(path: str, action: str, **values: object) -> EditOptions:
     return EditOptions.model_validate({"path": path, "action": action, **values})
 
 
-def _part_edits(
-    form: Mapping[str, str], fields: PartFields, part: Part, common: dict[str, bool]
-) -> Iterator[EditOptions]:
+def _part_edits(form: Mapping[str, str], fields: PartFields, part: Part, common: dict[str, bool]) -> Iterator[EditOptions]:
     def new_value(name: str, original: str) -> str | None:
         """Return the new value, or None if the form has none or the old one."""
         value = form.get(f"{fields.dom}-{name}")
@@ -283,9 +278,7 @@ def _part_edits(
             yield _edit(path, "call_id", call_id=call_id, with_results=False)
 
 
-def _result_edits(
-    form: Mapping[str, str], fields: PartFields, part: ToolResult, text: str | None
-) -> Iterator[EditOptions]:
+def _result_edits(form: Mapping[str, str], fields: PartFields, part: ToolResult, text: str | None) -> Iterator[EditOptions]:
     """Yield the edits of a result. A form does not contain unticked boxes, so the box counts only if the form contains the text."""
     is_error = f"{fields.dom}-error" in form if f"{fields.dom}-text" in form else part.is_error
     if text is not None or is_error != part.is_error:

@@ -26,7 +26,7 @@ from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import MovedOn, Target, target_of
 from chainviz.store.content.chain import chain_to_edit
 from chainviz.store.lineage import followed_node
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from chainviz.web.http import page_or_fragment, small_number, wants_fragment
 
 INSERTED = ("place", "role", *NEW_MESSAGE)

@@ -22,7 +22,7 @@ from chainviz.core.formats import get_format
 from chainviz.store.history.merge import Conflict, SnapshotMerge
 from chainviz.store.models import Snapshot
 from chainviz.store.transfer.document_context import context_of
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 ROOM = 700
 """The most HTML elements of all cards on one page."""
@@ -88,8 +88,7 @@ def cards(sides: Sides, first: int) -> Iterator[ConflictCard]:
         labels = {"mine": "Mine", "theirs": f"Theirs, version {sides.head_number}", "both": "Both"}
         hints = {"mine": _hint(made["mine"]), "theirs": _hint(made["theirs"]), "both": _both_hint(conflict)}
         fields = tuple(
-            ChoiceField(each, labels[each], hints[each], chosen == each, diff_html.render(made.get(each, [])))
-            for each in conflict.choices
+            ChoiceField(each, labels[each], hints[each], chosen == each, diff_html.render(made.get(each, []))) for each in conflict.choices
         )
         is_missing = sides.asks and chosen is None
         yield ConflictCard(number, FIELD + conflict.key, title, fields, is_missing, conflict.keeps_other_parts)

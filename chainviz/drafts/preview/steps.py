@@ -20,7 +20,7 @@ from chainviz.drafts.stored_draft import Steps
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 MOST_ONE_BY_ONE = 200
 """More changes than this are shown in groups first."""
@@ -78,9 +78,7 @@ def _reading(step: Snapshot) -> StepReading:
     rows = changed_rows(report)
     added = [row for row in report if step.operation == "edit" and row.get("action") in ADDING]
     nodes = nodes_of(row for row in rows if row not in added)
-    others = len(added) + sum(
-        _removed_behind(step, row) for row in rows if row.get("until") and row["action"] == REMOVED
-    )
+    others = len(added) + sum(_removed_behind(step, row) for row in rows if row.get("until") and row["action"] == REMOVED)
     groups = tuple(_groups(badge_of(step.operation), rows))
     return StepReading(*describe_step(step), warnings_in(report), len(rows), nodes, others, groups)
 

@@ -17,7 +17,7 @@ from chainviz.drafts.stored_draft import snapshot_of, steps_of
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot, Step
 from chainviz.store.outline.build import outline_of
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 
 @dataclass(frozen=True, slots=True)

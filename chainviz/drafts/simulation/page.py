@@ -30,7 +30,7 @@ from chainviz.drafts.state.what_if import first_window, window_choices
 from chainviz.drafts.target import Target, target_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from chainviz.web.http import page_or_fragment, see_other, small_number
 
 EXAMPLES = (
@@ -290,10 +290,7 @@ def _answer(request: HttpRequest, page: SimulationPage) -> HttpResponse:
 def _shared(page: SimulationPage) -> SharedPage:
     """Return the largest request, the total and the turns that fired of each strategy, without the chain's words."""
     head = ("", "Largest request", "In turn", "All requests", "Over the window", "Compacts")
-    rows = [
-        (each.line.name, each.largest, f"{each.largest_turn:,}", each.total, f"{each.over:,}", each.fired)
-        for each in page.summaries
-    ]
+    rows = [(each.line.name, each.largest, f"{each.largest_turn:,}", each.total, f"{each.over:,}", each.fired) for each in page.summaries]
     lead = f"Sizes in {page.view.unit}. {page.headline}.".replace(" .", "")
     contains = ("The title of the chain", "Sizes of requests for each strategy, and when it compacts")
     table = SharedTable("Strategies", head, rows)

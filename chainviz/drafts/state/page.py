@@ -43,7 +43,7 @@ from chainviz.store.content.spans import SourceSpan
 from chainviz.store.models import Snapshot
 from chainviz.store.query.state import StatePart
 from chainviz.store.transfer.document_context import context_of
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from chainviz.web.http import page_or_fragment, small_number
 
 EDIT = Edit()

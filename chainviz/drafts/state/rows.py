@@ -13,7 +13,7 @@ from chainviz.core.state.export import Mark, NextCall
 from chainviz.store.content.message_shapes import StoredShape, shape_of
 from chainviz.store.outline.reader import SectionPlace
 from chainviz.store.query.state import StatePart
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 WINDOW = 60
 """The number of rows in a window."""

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from chainviz.chains.usage import ContextWindow
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text, text_of
 from chainviz.core.counts import count_text
-from chainviz.web.formatting.text_fields import for_field, from_field
+from chainviz.web.formatting import for_field, from_field
 from chainviz.web.http import small_number
 
 WINDOWS = (8_192, 32_768, 128_000, 200_000, 1_000_000)

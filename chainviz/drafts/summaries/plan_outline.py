@@ -27,7 +27,7 @@ from chainviz.drafts.summaries.runs import endpoint
 from chainviz.llm import Endpoint
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_shapes import StoredShape
-from chainviz.web.formatting.numbers import byte_text, round_tokens_text, share_text, tokens_text
+from chainviz.web.formatting import byte_text, round_tokens_text, share_text, tokens_text
 from chainviz.web.prices import models
 
 NO_ENDPOINT = Endpoint()
@@ -176,9 +176,7 @@ def _entries(planned: Plan) -> Iterator[Entry]:
     sections = planned.chain.tree.sections
     found = [_of_piece(sections, piece) for piece in planned.pieces]
     found += [_of_kept(sections, kept) for kept in planned.kept]
-    yield from sorted(
-        found, key=lambda entry: (entry.first.section, entry.first.pair or 0, entry.rule == "their questions")
-    )
+    yield from sorted(found, key=lambda entry: (entry.first.section, entry.first.pair or 0, entry.rule == "their questions"))
 
 
 def _of_piece(sections: Sequence[Section[Shape]], piece: Piece) -> Entry:

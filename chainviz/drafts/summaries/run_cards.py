@@ -25,8 +25,7 @@ from chainviz.drafts.summaries.runs import BY_HAND, MANUAL, endpoint_for, jobs_o
 from chainviz.drafts.target import Target
 from chainviz.jobs.models import Job
 from chainviz.llm import writer_named
-from chainviz.web.formatting.numbers import byte_text
-from chainviz.web.formatting.text_fields import for_field
+from chainviz.web.formatting import byte_text, for_field
 
 State = SummaryPiece.State
 SHOWN = 100
@@ -201,9 +200,7 @@ def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> R
 
 
 def _take_text(ready: int) -> str:
-    return (
-        "Preview the summaries" if not ready else "Preview 1 summary" if ready == 1 else f"Preview {ready:,} summaries"
-    )
+    return "Preview the summaries" if not ready else "Preview 1 summary" if ready == 1 else f"Preview {ready:,} summaries"
 
 
 def _retry_text(failed: int) -> str:
@@ -285,9 +282,7 @@ def looks_of(row: SummaryPiece, active: set[int], awaited: bool) -> str:
     return row.state
 
 
-def piece_view(
-    run: SummaryRun, target: Target, row: SummaryPiece, active: set[int], *, has_body: bool = True
-) -> PieceView:
+def piece_view(run: SummaryRun, target: Target, row: SummaryPiece, active: set[int], *, has_body: bool = True) -> PieceView:
     looks = looks_of(row, active, is_awaited(run, active))
     state, icon, word = LOOKS[looks]
     first, last = parse_path(row.first), parse_path(row.last)
@@ -365,7 +360,5 @@ def _losses(row: SummaryPiece, target: Target) -> tuple[KindOfLoss, ...]:
 
 
 def _lost_text(losses: tuple[KindOfLoss, ...]) -> str:
-    lost = [
-        count_text(each.missing, each.label.removesuffix("s")) for each in losses if each.missing
-    ]
+    lost = [count_text(each.missing, each.label.removesuffix("s")) for each in losses if each.missing]
     return f"Lost: {', '.join(lost)}" if lost else "No tracked facts were lost"

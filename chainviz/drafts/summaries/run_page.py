@@ -18,7 +18,7 @@ from chainviz.drafts.summaries import runs
 from chainviz.drafts.summaries.choices import prompt_answer
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.run_cards import CARDS, PieceView, piece_view, run_page
-from chainviz.web.formatting.text_fields import for_field, from_field
+from chainviz.web.formatting import for_field, from_field
 from chainviz.web.http import see_other, small_number, wants_fragment
 
 PURGED = "Values were purged from this chain after the text was opened. Remove them from the text, then save it again."

@@ -25,7 +25,7 @@ from chainviz.jobs.models import Job
 from chainviz.review.certificates import services
 from chainviz.review.fsck import CERTIFIED
 from chainviz.review.models import SignOff
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from chainviz.web.http import see_other, small_number, wants_fragment
 
 STOPPED = "The export was stopped; no certificate was made."

@@ -1,21 +1,22 @@
-"""Template tags that every template has without loading them: icons, sizes, numbers, code in a text and texts in fields."""
+"""Template tags that every template has without loading them: icons, sizes, numbers, times, code in a text and texts in fields."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.templatetags.static import static
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.counts import count_text
 from chainviz.core.errors import PathError
-from chainviz.web.formatting.numbers import byte_text
-from chainviz.web.formatting.text_fields import for_field
+from chainviz.web.formatting import byte_text, day_text, for_field, full_time, relative_time
 from chainviz.web.keyboard_shortcuts import WORDS as KEY_WORDS
 from chainviz.web.keyboard_shortcuts import Shortcut, shortcuts_of
 
@@ -88,3 +89,17 @@ def code_spans(text: str) -> SafeString:
 
 
 register.filter("field_text", for_field)
+
+
+@register.simple_tag
+def ago(then: datetime) -> SafeString:
+    return _time(then, relative_time(then, timezone.now()))
+
+
+@register.simple_tag
+def day(then: datetime) -> SafeString:
+    return _time(then, day_text(then, timezone.now()))
+
+
+def _time(then: datetime, text: str) -> SafeString:
+    return format_html('<time datetime="{}" title="{}">{}</time>', then.isoformat(timespec="seconds"), full_time(then), text)

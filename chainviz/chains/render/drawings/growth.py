@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chainviz.chains.render.visible_text import safe
-from chainviz.web.formatting.numbers import round_tokens_text
+from chainviz.web.formatting import round_tokens_text
 
 WIDTH, HEIGHT = 312, 122
 LEFT, RIGHT, TOP, BOTTOM = 38, 304, 12, 100

@@ -14,7 +14,7 @@ from math import sqrt
 from chainviz.chains.render.visible_text import safe
 from chainviz.core.counts import count_text
 from chainviz.store.outline.blocks import evenly
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 LEAST = 4.0
 HEIGHT = 800.0

@@ -11,7 +11,7 @@ from chainviz.core.chain.messages import HUMAN
 from chainviz.drafts.operations.compact.run import Change, Ran, Step
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.outline.reader import SectionPlace
-from chainviz.web.formatting.numbers import bar_step, byte_text
+from chainviz.web.formatting import bar_step, byte_text
 
 WORDS = {
     "not_run": ("not run", "quiet", "quiet"),
@@ -269,9 +269,7 @@ def _title(chain: StoredChain, section: SectionPlace) -> str:
     return words.teaser or words.name
 
 
-def _members(
-    chain: StoredChain, ran: Ran, span: tuple[int, int], edges: Sequence[int]
-) -> Iterator[MessageRow | CutRow | LeftOut]:
+def _members(chain: StoredChain, ran: Ran, span: tuple[int, int], edges: Sequence[int]) -> Iterator[MessageRow | CutRow | LeftOut]:
     """Yield the messages of a section near the ends of changes, with a line at each end."""
     done = span[0]
     for low, high in _stretches(span, edges):

@@ -20,7 +20,7 @@ from chainviz.core.operations.observations.operation import plan_conversion
 from chainviz.core.operations.observations.options import ObservationsOptions, Rewrite
 from chainviz.drafts.operations.observations.summary import ChangeRow, PlanSummary
 from chainviz.drafts.target import Target
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 SHOWN = 10
 """The number of changes on a page; those with losses come first."""
@@ -62,9 +62,7 @@ class ChangeWindow:
         return max(0, self.start - SHOWN) if self.start else None
 
 
-def change_window(
-    target: Target, options: ObservationsOptions, summary: PlanSummary, tools: Sequence[str], start: int
-) -> ChangeWindow:
+def change_window(target: Target, options: ObservationsOptions, summary: PlanSummary, tools: Sequence[str], start: int) -> ChangeWindow:
     losses = summary.changes.column("losses")
     order = sorted(range(len(losses)), key=lambda place: losses[place] == 0)
     start = min(start, max(0, len(order) - 1)) // SHOWN * SHOWN

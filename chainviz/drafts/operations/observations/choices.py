@@ -19,7 +19,7 @@ from chainviz.drafts.operations.observations.changes import change_window, delta
 from chainviz.drafts.operations.observations.summary import PlanSummary, Summaries, from_json, planning_job, start_planning, summaries_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 from chainviz.web.http import small_number
 
 HINTS = {"raw": "results only, no names", "brackets": "[tool_name] lines", "markdown": "# tool_name lines", "xml": "<tool_name> tags"}
@@ -160,9 +160,7 @@ class ObservationsChoices(Choices):
 
 def options_in(form: QueryDict) -> ObservationsOptions:
     """Raise ValidationError. What the form does not say has its default."""
-    given: dict[str, Any] = {
-        name: form[name] for name in ("to", "roles", "wrapper", "section", "action_text") if form.get(name)
-    }
+    given: dict[str, Any] = {name: form[name] for name in ("to", "roles", "wrapper", "section", "action_text") if form.get(name)}
     if "source" in form:
         given["sources"] = tuple(dict.fromkeys(form.getlist("source")))
     if "names" in form:

@@ -11,7 +11,7 @@ from chainviz.core.operations.redact.candidates import SKIPS
 from chainviz.core.operations.redact.decision_matrix import REASONS, MatrixRow
 from chainviz.core.operations.redact.policy import KIND_LABELS
 from chainviz.drafts.operations.redact.groups import KEYS
-from chainviz.web.formatting.numbers import byte_text, share_text, token_text
+from chainviz.web.formatting import byte_text, share_text, token_text
 
 ROWS = 30
 MOST_CHIPS = 6
@@ -143,8 +143,7 @@ def table_of(
         tokens=token_text(max(0, metrics.bytes_saved)),
         milliseconds=f"{seconds * 1000:,.0f} ms",
         distribution=tuple(
-            Count(_short(name), _explained(name), count)
-            for name, count in sorted(metrics.distribution.items(), key=_matrix_first)
+            Count(_short(name), _explained(name), count) for name, count in sorted(metrics.distribution.items(), key=_matrix_first)
         ),
         differing=sum(chosen.against in row.differs for row in table.rows),
         against=next((policy.label for policy in POLICIES if policy.name == chosen.against), ""),
@@ -156,9 +155,7 @@ def table_of(
 def _fits(row: Row, chosen: Filter) -> bool:
     if chosen.group and (not row.redact or KEYS[chosen.group[0]](row) != chosen.group[1]):
         return False
-    if chosen.tool and not any(
-        chosen.tool.casefold() in name.casefold() for name in (*row.candidate.tools, row.candidate.name)
-    ):
+    if chosen.tool and not any(chosen.tool.casefold() in name.casefold() for name in (*row.candidate.tools, row.candidate.name)):
         return False
     match chosen.show:
         case "redact":
@@ -172,9 +169,7 @@ def _fits(row: Row, chosen: Filter) -> bool:
     return True
 
 
-def _view(
-    row: Row, table: DecisionTable, overrides: Mapping[str, str], chosen: Filter, at: Callable[[Path], str]
-) -> RowView:
+def _view(row: Row, table: DecisionTable, overrides: Mapping[str, str], chosen: Filter, at: Callable[[Path], str]) -> RowView:
     path = parse_path(row.path)
     chips, more = _chips(row.follows, row.candidate.letter + 1 + len(row.follows) < len(table.letters))
     other = "keep" if row.redact else "redact"

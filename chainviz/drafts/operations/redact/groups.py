@@ -14,7 +14,7 @@ from chainviz.core.operations.redact.decision_matrix import REASONS
 from chainviz.core.operations.redact.policy import KIND_LABELS
 from chainviz.core.operations.redact.rewriting import rewritten
 from chainviz.store.content.chain import StoredChain
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 GROUPS = 30
 """The number of groups at once."""

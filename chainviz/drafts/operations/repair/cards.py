@@ -12,7 +12,7 @@ from chainviz.chains.verdicts import structure_text
 from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text
 from chainviz.core.operations.repair.fixes import CHOICES, Fix, RepairOptions
-from chainviz.web.formatting.numbers import byte_text
+from chainviz.web.formatting import byte_text
 
 MOST_CARDS = 30
 """With more fixes than this, they are chosen by kind, and one by one only within a kind."""
@@ -88,9 +88,7 @@ def cards_of(fixes: Sequence[Fix], problems: int, kind: str, start: int, links: 
 
 def _lead(fixes: Sequence[Fix], problems: int) -> str:
     if not fixes:
-        return (
-            "Every call has its result, every result has its call, and the messages are in a valid order."
-        )
+        return "Every call has its result, every result has its call, and the messages are in a valid order."
     rest = sum(not fix.default for fix in fixes)
     found = f"{structure_text(problems)}, {count_text(len(fixes), 'fix', 'fixes')}.".capitalize()
     lead = f"{found} Untick a fix to skip it, or choose another one."
@@ -140,9 +138,7 @@ def _kinds(fixes: Sequence[Fix], at: Callable[[Path], str], query: str) -> list[
             Card(
                 key=name,
                 title=f"{CHOICES[name][0]} · {count_text(number, 'fix', 'fixes')}",
-                problem=f"{first.problem} {number - 1:,} more like this."
-                if number > 1
-                else first.problem,
+                problem=f"{first.problem} {number - 1:,} more like this." if number > 1 else first.problem,
                 why=CHOICES[name][1],
                 place=places,
                 href=at(first.path),

@@ -1,0 +1,84 @@
+"""Template tags for rows of the library, texts of transcripts, and agents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from urllib.parse import urlencode
+
+from django import template
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from chainviz.chains.explorer.pasted_error import looks_like_error
+from chainviz.chains.folders.opening import following
+from chainviz.chains.library.agents import agent_view
+from chainviz.chains.library.cells import SessionRow
+from chainviz.chains.library.refresh import changed_rows, row_marks
+from chainviz.chains.render.visible_text import marks
+from chainviz.chains.verdicts import rule_words
+from chainviz.core.chain.problems import Problem
+from chainviz.core.providers.contract import NOT_UNDERSTOOD
+from chainviz.core.providers.rules import reason_without_fix, rule_anchor
+from chainviz.web.formatting import relative_time
+
+MOST_ROWS = 1_000
+"""Rows that a process remembers: to write them takes half the time of a page, and most look as they did before."""
+
+register = template.Library()
+register.simple_tag(row_marks)
+register.simple_tag(changed_rows)
+register.filter(rule_words)
+
+
+@dataclass(frozen=True, slots=True)
+class _RowKey:
+    """All that the HTML of a session's row depends on."""
+
+    row: SessionRow = field(compare=False)
+    columns: frozenset[str]
+    facts: str
+    times: tuple[str, ...]
+
+
+@register.simple_tag
+def session_row(row: SessionRow, columns: set[str]) -> SafeString:
+    session, now = row.session, timezone.now()
+    facts = {name: value for name, value in vars(session).items() if name != "_state"}
+    times = tuple(relative_time(at, now) for at in (session.changed_at, session.began_at) if at)
+    return _rendered(_RowKey(row, frozenset(columns), f"{row.is_running}{facts}", times))
+
+
+@lru_cache(maxsize=MOST_ROWS)
+def _rendered(key: _RowKey) -> SafeString:
+    return render_to_string("chains/library/_session_row.html", {"row": key.row, "shown": key.columns})
+
+
+register.filter("marks", marks)
+register.simple_tag(following, name="following")
+register.filter("without_fix", reason_without_fix)
+
+
+@register.filter
+def rule_help(problem: Problem) -> str:
+    """Return the address of the rule in the help; "" for a problem of the structure, and for content that is not understood."""
+    if not problem.provider or problem.rule == NOT_UNDERSTOOD.id:
+        return ""
+    return f"{reverse('help:page', args=['provider-rules'])}#{rule_anchor(problem.provider, problem.rule)}"
+
+
+@register.filter
+def error_search(words: str) -> str:
+    """Return the address at which the library explains an API error that was typed into another search field; "" for
+    other words."""
+    return f"{reverse('chains:library')}?{urlencode({'q': words})}" if looks_like_error(words) else ""
+
+
+@register.simple_tag
+def agent_mark(name: str) -> SafeString:
+    agent = agent_view(name)
+    letters, hue = (agent.letters, str(agent.hue)) if agent else ("·", "")
+    return format_html('<span class="agent-mark" data-hue="{}" aria-hidden="true">{}</span>', hue, letters)

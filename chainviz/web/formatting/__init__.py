@@ -1,1 +1,0 @@
-"""Numbers, times and transcript text as pages show them."""
