@@ -19,7 +19,6 @@ from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.conversion import sources_in
 from chainviz.core.formats.cross_provider import Route
 from chainviz.core.formats.offers import Offer, offers_of
-from chainviz.core.formats.reader import read_chain
 from chainviz.core.formats.stylist import Stylist
 from chainviz.core.state.salvage import with_state_notes
 
@@ -52,15 +51,17 @@ def offers_with_notes(source: Source, format: str | None = None, *, salvage: boo
 
 
 def load_offer(source: Source, offer: Offer) -> LoadedChain:
-    found, format = offer.found, offer.formats[0]
-    reader = read_chain(source, found, format, salvage=offer.salvage)
+    found, reader = offer.found, offer.read(source)
     messages = tuple(reader)
     envelope = reader.envelope
-    return LoadedChain(messages, format.name, envelope, found.pointer, found.title, envelope.warnings)
+    return LoadedChain(messages, reader.format.name, envelope, found.pointer, found.title, envelope.warnings)
 
 
 def without_shared(chains: Iterable[Sequence[Message]]) -> list[Sequence[Message]]:
     """Return of each chain of a file the messages that no chain before it has: branches repeat the messages before the fork."""
+    chains = list(chains)
+    if len(chains) == 1:
+        return chains
     seen = set[_Place]()
     parts: list[Sequence[Message]] = []
     for messages in chains:

@@ -84,7 +84,7 @@ def string_or_raw(item: dict[str, Any], text: str, place: Pointer, key: str) -> 
     value = item.get(key)
     if value is None:
         return ""
-    return value if type(value) is str else json_edit.raw_at(text, (*place, key)) or ""
+    return value if type(value) is str else json_edit.member_at(text, place, key)
 
 
 def decode_base64(text: str) -> bytes | None:

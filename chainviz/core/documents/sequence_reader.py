@@ -32,7 +32,7 @@ class SequenceReader:
         self._salvage = salvage
         self._slots = slots
         self._slot: tuple[str, Span] | None = None
-        self._warnings: list[str] = list(found.warnings)
+        self._warnings: list[str] = []
         self._carried: list[CarriedSpan] = []
         self._spelled: dict[int, CarriedSpan] = {}
         self._leads: Counter[str] = Counter()
@@ -84,7 +84,7 @@ class SequenceReader:
             ),
             encoding=self.source.text_encoding,
             bom=self.source.bom,
-            warnings=tuple(dict.fromkeys(self._warnings)),
+            warnings=tuple(dict.fromkeys((*found.warnings, *self._warnings))),
             unread=found.unread,
         )
 

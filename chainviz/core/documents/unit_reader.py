@@ -41,7 +41,8 @@ class UnitReader:
         first."""
         self.source = source
         self.found = found
-        self.warnings: list[str] = list(found.warnings)
+        self.warnings: list[str] = []
+        """The warnings of the units, without those of the list."""
         self.carried: list[CarriedSpan] = []
         self._slots = {str(slot[-1]): slot for slot in slots}
         self._slot_key = next(iter(self._slots), "")
@@ -73,7 +74,7 @@ class UnitReader:
             slot=self._slot,
             encoding=self.source.text_encoding,
             bom=self.source.bom,
-            warnings=(*self.warnings, *extra),
+            warnings=(*found.warnings, *self.warnings, *extra),
             unread=found.unread,
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -140,7 +140,7 @@ class Coverage:
         if self._format.is_carried(value):
             self._add_misspelt(value, self._known(value), unit)
             return
-        if self._format.is_message(value) and (is_aside or next(_unseen(value, (), self._known(value)), None) is None):
+        if self._format.is_message(value) and (is_aside or not _leaves(value, self._known(value))):
             return
         self._strange += 1
         self._add("record", _type_of(value), unit)
@@ -210,11 +210,8 @@ class Coverage:
         for unit in [*self._waiting.values()]:
             self.carry(unit)
         self._waiting.clear()
-        self._settle_fields()
-
-    def _settle_fields(self) -> None:
         for left in self._left.values():
-            for name in dict.fromkeys(key for key, _, is_prose in left.fields if is_prose or left.is_hollow):
+            for name in left.names():
                 self._lacking.setdefault(left.unit.ordinal, left.weight)
                 self._add("field", name, left.unit)
         self._left.clear()
@@ -223,9 +220,9 @@ class Coverage:
     def share_read(self) -> float:
         """The share of the units that were fully read so far, from 0 to 1. An unknown record weighs less than a partly read
         message, because it may not belong to the conversation."""
-        self._settle_fields()
+        left = {each.unit.ordinal: each.weight for each in self._left.values() if each.names()}
         total = self._read + STRANGE * self._strange
-        return (self._read - sum(self._lacking.values())) / total if total else 1.0
+        return (self._read - sum((left | self._lacking).values())) / total if total else 1.0
 
     @property
     def unread(self) -> tuple[Unread, ...]:
@@ -248,29 +245,33 @@ class _Leftover:
     weight: float
     """The unread share of the unit, from 0 to 1."""
 
+    def names(self) -> Iterable[str]:
+        """Return the names of the fields that count as unread."""
+        return dict.fromkeys(key for key, _, is_prose in self.fields if is_prose or self.is_hollow)
+
 
 class _PartTexts:
     """The texts that the parts of a message show."""
 
     def __init__(self, message: Message) -> None:
         self._parts = message.parts
-        self._texts = set(chain.from_iterable(map(_texts_of, message.parts)))
-        self._texts.discard("")
+        self.texts = set(chain.from_iterable(map(_texts_of, message.parts)))
+        self.texts.discard("")
         self._inner: set[str] | None = None
 
-    def __contains__(self, text: object) -> bool:
-        if not isinstance(text, str) or text in self._texts:
+    def __contains__(self, text: str) -> bool:
+        if text in self.texts:
             return True
         if self._inner is None:
-            self._inner = {leaf for shown in self._texts for leaf in _json_leaves(shown)}
+            self._inner = set[str]().union(*map(_json_leaves, self.texts))
         if text in self._inner:
             return True
         if self._has_binary() and _BASE64.fullmatch(text):
             return True
         is_long = len(text) >= LEAST or text.isalpha() or _is_prose(text)
-        if any((is_long and text in shown) or (len(shown) >= LEAST and shown in text) for shown in self._texts):
+        if any((is_long and text in shown) or (len(shown) >= LEAST and shown in text) for shown in self.texts):
             return True
-        return text[:1] in ("{", "[") and is_json(text) and all(leaf in self._texts | self._inner for leaf in _json_leaves(text))
+        return text[:1] in ("{", "[") and is_json(text) and _json_leaves(text) <= self.texts | self._inner
 
     def _has_binary(self) -> bool:
         media = (*self._parts, *(each for part in self._parts if isinstance(part, ToolResult) for each in part.media))
@@ -297,10 +298,11 @@ def _thought(reasoning: Reasoning | None) -> tuple[str, ...]:
     return () if reasoning is None else (reasoning.content, reasoning.signature)
 
 
-def _json_leaves(text: str) -> Iterator[str]:
+def _json_leaves(text: str) -> set[str]:
     if text[:1] in ("{", "[", '"'):
         with suppress(ValueError, RecursionError):
-            yield from (leaf for _, leaf, _ in _unseen(json.loads(text), (), ()))
+            return {leaf for _, leaf, _ in _leaves(json.loads(text), ())}
+    return set()
 
 
 def _shows_something(message: Message) -> bool:
@@ -322,24 +324,41 @@ def _lacks(part: Part) -> bool:
     return isinstance(part, ToolResult) and not (part.call_id and (part.content or part.media))
 
 
-def _unseen(value: Any, shown: Container[str], known: Container[str]) -> Iterator[tuple[str, str, bool]]:
+_Leaf = tuple[str, str, bool | None]
+"""The field name of a text or number, its text, and whether it is prose; None for a text that was not judged yet."""
+
+
+def _unseen(value: Any, shown: _PartTexts, known: Container[str]) -> Iterator[tuple[str, str, bool]]:
     """Yield each text and number of a decoded value that is not in `shown`: the field name, the text, and whether it is prose.
 
     Fields with names in `known` are skipped. Every text in a content field counts as prose.
     """
+    texts = shown.texts
+    for key, text, is_prose in _leaves(value, known):
+        is_role = is_prose is None and text in ROLE_WORDS and _is_misspelt_role(key)
+        if is_role or (text not in texts and text not in shown):
+            yield key, text, is_role or key in CONTENT_FIELDS or _is_prose(text) if is_prose is None else is_prose
+
+
+def _leaves(value: Any, known: Container[str]) -> list[_Leaf]:
+    """Return the texts and numbers of a decoded value, without those in fields with names in `known`."""
+    found: list[_Leaf] = []
     stack: list[tuple[str, Any]] = [("", value)]
     while stack:
         key, value = stack.pop()
         kind = type(value)
-        if kind is dict:
-            yield from _unseen_of_block(value, shown, known)
+        if kind is str:
+            if value:
+                found.append((key, value, None))
+        elif kind is dict:
+            if "name" in value or "function" in value or "type" in value:
+                found += _of_block(value, known)
             stack += [(name, inner) for name, inner in value.items() if inner is not None and name not in known]
         elif kind is list:
             stack += [(key, inner) for inner in value]
-        elif kind is str and value and (value not in shown or _is_misspelt_role(key, value)):
-            yield key, value, key in CONTENT_FIELDS or _is_prose(value) or _is_misspelt_role(key, value)
-        elif kind in (int, float) and str(value) not in shown:
-            yield key, str(value), False
+        elif kind is int or kind is float:
+            found.append((key, str(value), False))
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -350,21 +369,20 @@ def is_misspelt_instruction(key: str) -> bool:
     return any(SequenceMatcher(None, key, known).ratio() >= MISSPELT for known in INSTRUCTIONS)
 
 
-def _is_misspelt_role(key: str, value: str) -> bool:
-    return value in ROLE_WORDS and 0.75 <= SequenceMatcher(None, key.lower(), "role").ratio() < 1
+@lru_cache(maxsize=4096)
+def _is_misspelt_role(key: str) -> bool:
+    return 0.75 <= SequenceMatcher(None, key.lower(), "role").ratio() < 1
 
 
-def _unseen_of_block(block: dict[str, Any], shown: Container[str], known: Container[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield the name of a call that is not shown, and short texts in unknown fields of a reasoning block, such as its signature."""
+def _of_block(block: dict[str, Any], known: Container[str]) -> Iterator[_Leaf]:
+    """Yield the name of a call, and short texts in unknown fields of a reasoning block, such as its signature."""
     function = block.get("function")
     inner = function if type(function) is dict else block
     name = inner.get("name")
-    if type(name) is str and name and any(key in inner for key in ARGUMENTS) and name not in shown:
+    if type(name) is str and name and any(key in inner for key in ARGUMENTS):
         yield "name", name, True
     if block.get("type") in ("thinking", "reasoning"):
-        for key, value in block.items():
-            if isinstance(value, str) and value and key not in known and value not in shown:
-                yield key, value, True
+        yield from ((key, value, True) for key, value in block.items() if isinstance(value, str) and value and key not in known)
 
 
 _WORDS = re.compile(r"[\[{<]|data:|.*[\s\u0080-\U0010ffff]", re.DOTALL)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from chainviz.core.chain.surroundings import MOST_PLACES, Unread, UnreadPlace
 from chainviz.core.dialects.api_errors import what_came_instead
@@ -19,7 +20,7 @@ from chainviz.core.documents.units import FoundList, Pointer
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import FORMATS, RECOGNITION, detect, get_format, recognition_of
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.reader import read_chain, reads_nothing, share_read, unread_fields
+from chainviz.core.formats.reader import ChainReader, read_chain, reads_nothing, share_read, unread_fields
 from chainviz.core.formats.streams import Stream, events, is_sse
 
 LIKELY = 0.25
@@ -49,6 +50,16 @@ class Offer:
     salvage: bool = False
     earlier: tuple[Offer, ...] = ()
     """Lists of the same file with earlier states of the chain, oldest first. They become its first versions."""
+    judge: ChainReader | None = field(default=None, compare=False, repr=False)
+    """The reader by which the first format was judged; it has read the beginning of the list."""
+
+    def read(self, source: Source) -> ChainReader:
+        """Return a reader of the chain, without reading its beginning again where possible."""
+        judge, format = self.judge, self.formats[0]
+        can_go_on = judge is not None and judge.format is format and judge.source is source and not judge.is_used
+        if judge is not None and can_go_on and self.found.only is None and not self.salvage:
+            return judge.with_notes_of(self.found)
+        return read_chain(source, self.found, format, salvage=self.salvage)
 
     def read_as(self, name: str) -> Offer:
         """Return the offer in a format that a person chose; unchanged for ""."""
@@ -106,7 +117,7 @@ def _offers_of_threads(source: Source, lists: Sequence[FoundList], chosen: Forma
     if first is None:
         return []
     others = (replace(first, found=found) for found in lists[1:])
-    return [first, *(each for each in others if chosen or not reads_nothing(source, each.found, first.formats[0]))]
+    return [first, *(each for each in others if chosen or not reads_nothing(_judge(source, each.found, first.formats[0]), each.found))]
 
 
 def _beside_more(found: FoundList, names: Mapping[Pointer, Sequence[str]]) -> FoundList:
@@ -148,7 +159,8 @@ def _notes_of_faults(source: Source, left: Sequence[FoundList]) -> Iterator[str]
 
 def _with_notes(source: Source, offer: Offer, number: int) -> Offer:
     """Return the offer with the notice of its file and the fields that its format does not read."""
-    missed = tuple(unread_fields(source, offer.found, offer.formats[0])) if number < LOOKED_INTO else ()
+    judge = offer.judge or _judge(source, offer.found, offer.formats[0])
+    missed = tuple(unread_fields(judge, offer.found)) if number < LOOKED_INTO else ()
     if missed:
         offer = replace(offer, found=replace(offer.found, unread=(*offer.found.unread, *missed)))
     return offer.noted(source.notice) if source.notice else offer
@@ -181,19 +193,17 @@ def look(source: Source, chosen: Format | None = None, *, salvage: bool = False)
         return survey(source, RECOGNITION, salvage=salvage)
 
 
-def _by_understanding(
-    source: Source, found: FoundList, likely: list[tuple[Format, float]], trusted: Container[str]
-) -> list[tuple[Format, float]]:
+def _by_understanding(found: FoundList, likely: list[_Judged], trusted: Container[str]) -> list[_Judged]:
     """Return the likely formats. If the first does not read most of the list, a format that reads clearly more comes first. Returns
     none if no format reads enough, unless other lists of the file are in the first format."""
-    if not likely or (first := share_read(source, found, likely[0][0])) >= MOST:
+    if not likely or (first := share_read(likely[0].reader, found)) >= MOST:
         return likely
-    shares = [first, *(share_read(source, found, format) for format, _ in likely[1:])]
+    shares = [first, *(share_read(each.reader, found) for each in likely[1:])]
     best = max(range(len(likely)), key=lambda place: (shares[place] >= first + BETTER, shares[place]))
     if shares[best] >= first + BETTER:
         likely = [likely[best], *likely[:best], *likely[best + 1 :]]
         first = shares[best]
-    return likely if first >= ENOUGH or likely[0][0].name in trusted else []
+    return likely if first >= ENOUGH or likely[0].format.name in trusted else []
 
 
 def _refuse_unread(source: Source, lists: Sequence[FoundList]) -> None:
@@ -201,7 +211,7 @@ def _refuse_unread(source: Source, lists: Sequence[FoundList]) -> None:
     for found in lists:
         for format, confidence in detect(found.sample)[:1]:
             if confidence >= LIKELY:
-                little = "none of its messages" if reads_nothing(source, found, format) else "only little of it"
+                little = "none of its messages" if reads_nothing(_judge(source, found, format), found) else "only little of it"
                 raise DocumentError(
                     f"This looks like the format “{format.label}”, but {little} can be read; choose another format, or keep the file as "
                     "raw text.",
@@ -215,14 +225,28 @@ def _offer(source: Source | None, found: FoundList, chosen: Format | None, trust
     if chosen is not None:
         return Offer(found, (chosen,), is_certain=True)
     ranked = detect(found.sample)
+    judge = None
     if source is not None:
-        likely = [item for item in ranked if item[1] >= LIKELY and not reads_nothing(source, found, item[0])]
-        ranked = _by_understanding(source, found, likely, trusted)
+        judged = [_Judged(format, rate, _judge(source, found, format)) for format, rate in ranked if rate >= LIKELY]
+        likely = _by_understanding(found, [each for each in judged if not reads_nothing(each.reader, found)], trusted)
+        ranked, judge = [(each.format, each.confidence) for each in likely], likely[0].reader if likely else None
     if not ranked or ranked[0][1] < LIKELY:
         return None
     ahead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 1.0
     is_certain = ahead >= (AHEAD if ranked[0][1] >= SURE else FAR_AHEAD)
-    return Offer(found, tuple(format for format, _ in ranked), is_certain)
+    return Offer(found, tuple(format for format, _ in ranked), is_certain, judge=judge)
+
+
+class _Judged(NamedTuple):
+    """A format that a list may be in."""
+
+    format: Format
+    confidence: float
+    reader: ChainReader
+
+
+def _judge(source: Source, found: FoundList, format: Format) -> ChainReader:
+    return read_chain(source, found.without_others(), format)
 
 
 def _with_broken_lines(source: Source, lists: Sequence[FoundList]) -> Iterator[FoundList]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import SequenceMatcher
-from itertools import islice
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message, Opaque, Part, ToolCall, ToolResult, is_known, text_of
@@ -25,22 +24,60 @@ from chainviz.core.formats.streams import is_sse
 
 
 class ChainReader:
-    """The messages of a chain. Iterate once; after that `envelope` and `warnings` are complete."""
+    """The messages of a chain. Iterate once; after that `envelope` and `warnings` are complete. Messages that were only looked at
+    are kept for the iteration, so that a reader which judged a format goes on as the one that loads the chain."""
 
     def __init__(self, source: Source, found: FoundList, format: Format, *, salvage: bool = False) -> None:
+        self.source, self.format = source, format
+        self.is_used = False
+        """Whether the iteration has begun."""
         self._units = read_units(source, found, format.slots_of(found.inside), salvage=salvage)
-        self._format = format
+        self._messages = self._read()
+        self._beginning: list[Message] = []
+        """The messages that were looked at."""
+        self._fault: DocumentError | None = None
         self._has_slot = False
         self._coverage = Coverage(format, source if found.lines else None)
 
     def __iter__(self) -> Iterator[Message]:
-        for item in self._format.read(self._own()):
+        self.is_used = True
+        yield from self._beginning
+        self._beginning.clear()
+        while (message := self._next()) is not None:
+            yield message
+
+    def look(self, most: int) -> Iterator[Message]:
+        """Yield the first messages, at most so many. The iteration will yield them again."""
+        for place in range(most):
+            if place == len(self._beginning):
+                message = self._next()
+                if message is None:
+                    return
+                self._beginning.append(message)
+            yield self._beginning[place]
+
+    def with_notes_of(self, found: FoundList) -> ChainReader:
+        """Return the reader with the warnings and the unread fields that were found out about its list since it was made."""
+        self._units.found = found
+        return self
+
+    def _next(self) -> Message | None:
+        if self._fault is not None:
+            raise self._fault
+        try:
+            return next(self._messages, None)
+        except DocumentError as error:
+            self._fault = error
+            raise
+
+    def _read(self) -> Iterator[Message]:
+        for item in self.format.read(self._own()):
             if type(item) is Unit:
                 self._units.carry(item)
                 if not self._units.found.raw:
                     self._coverage.carry(item)
                 if not self._units.found.lines:
-                    kind = "not part of the chain" if self._format.is_message(item.value) else "not a message"
+                    kind = "not part of the chain" if self.format.is_message(item.value) else "not a message"
                     self._units.warn(item.start, f"an element of the list is {kind}; it is kept in place")
             elif isinstance(item, Message):
                 self._coverage.show(item)
@@ -88,25 +125,24 @@ TEXTS = frozenset(("text", "content", "message", "value", "output", "prompt"))
 """Members with the text of a message, in all formats."""
 
 
-def share_read(source: Source, found: FoundList, format: Format) -> float:
+def share_read(reader: ChainReader, found: FoundList) -> float:
     """Return the share of a list's beginning that a format understands, from 0 to 1. A broken list counts as understood, because
     reading the whole chain reports the fault."""
     if found.raw:
         return 1.0
-    reader = read_chain(source, found.without_others(), format)
     try:
-        for _ in islice(reader, SHARE_READ):
+        for _ in reader.look(SHARE_READ):
             pass
     except DocumentError:
         return 1.0
     return reader.share_read
 
 
-def reads_nothing(source: Source, found: FoundList, format: Format) -> bool:
+def reads_nothing(reader: ChainReader, found: FoundList) -> bool:
     count = unknown = 0
     has_types = any(isinstance(value, dict) and "role" in value and "content" in value for value in found.sample.values)
     with suppress(DocumentError):  # reading the whole chain raises it again
-        for message in islice(read_chain(source, found.without_others(), format), SHARE_READ):
+        for message in reader.look(SHARE_READ):
             if message.parts and not (has_types and all(map(_is_unknown, message.parts))):
                 return False
             count += 1
@@ -163,18 +199,18 @@ BEGINNING = 60
 """The number of characters by which an instruction is recognized in a message."""
 
 
-def unread_fields(source: Source, found: FoundList, format: Format) -> Iterator[Unread]:
+def unread_fields(reader: ChainReader, found: FoundList) -> Iterator[Unread]:
     """Yield the fields with instructions, tools or a recorded stream that the format does not read, and fields with misspelt names."""
-    named = list(_fields_of_content(source, found, format))
+    named = list(_fields_of_content(reader, found))
     yield from named
-    misspelt = (name for value in _around(source, found) for name in misspelt_names(value, KNOWN_FIELDS))
+    misspelt = (name for value in _around(reader.source, found) for name in misspelt_names(value, KNOWN_FIELDS))
     yield from (Unread("field", name, 1) for name in dict.fromkeys(misspelt) if name not in {each.name for each in named})
 
 
-def _fields_of_content(source: Source, found: FoundList, format: Format) -> Iterator[Unread]:
+def _fields_of_content(reader: ChainReader, found: FoundList) -> Iterator[Unread]:
     beside = {key: value for key, value in found.sample.beside.items() if _instructs(key, value)}
     inside = {key for value in found.sample.values if isinstance(value, dict) for key in value if key in TOOLS and value[key]}
-    messages = _first(source, found, format) if beside or inside else []
+    messages = _first(reader) if beside or inside else []
     shown = "\n".join(map(text_of, messages))
     for key, value in beside.items():
         if isinstance(value, int | float) or _text(value)[:BEGINNING] not in shown:
@@ -239,10 +275,10 @@ def _flows(values: Sequence[Any]) -> bool:
     return any(name in _FLOW for name in names if isinstance(name, str))
 
 
-def _first(source: Source, found: FoundList, format: Format) -> Sequence[Message]:
+def _first(reader: ChainReader) -> Sequence[Message]:
     messages: list[Message] = []
     with suppress(DocumentError):  # reading the whole chain raises it again
-        messages += islice(read_chain(source, found.without_others(), format), MEMBERS_READ)
+        messages += reader.look(MEMBERS_READ)
     return messages
 
 

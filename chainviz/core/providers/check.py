@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import or_
 from typing import Literal, TypeVar
 
 from chainviz.core.chain.messages import AI, TOOL, CallRef, Message, Role, Shape
@@ -16,7 +14,7 @@ from chainviz.core.counts import count_text
 from chainviz.core.providers.contract import Called, Excerpt, Provider
 from chainviz.core.providers.findings import content_findings
 from chainviz.core.providers.request import NO_REQUEST, Request
-from chainviz.core.providers.rules import NO_MARK
+from chainviz.core.providers.rules import NO_MARK, join_marks
 from chainviz.core.providers.server_blocks import marked_blocks
 
 M = TypeVar("M", bound=Shape)
@@ -76,7 +74,7 @@ def excerpts(
         problems = section_problems(section, number, index, following is not None)
         excerpt = replace(excerpt_of(section, (number, index), (before, following), (format, request), tuple(problems)), seen=seen)
         yield excerpt
-        seen = reduce(or_, excerpt.marks, seen)
+        seen = join_marks(frozenset((seen, *excerpt.marks)))
         index += len(section)
         before = section.messages[-1].role
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import islice
-from operator import or_
 
 from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall
 from chainviz.core.chain.paths import Path
@@ -19,7 +18,7 @@ from chainviz.core.chain.surroundings import Unread, describe_unread
 from chainviz.core.chain.tree import Section, section_paths
 from chainviz.core.providers import server_blocks
 from chainviz.core.providers.request import NO_REQUEST, Request
-from chainviz.core.providers.rules import ALL_MODELS, NO_MARK, Mark, Rule, SectionRule, marked_part, marks_of
+from chainviz.core.providers.rules import ALL_MODELS, NO_MARK, Mark, Rule, SectionRule, join_marks, marked_part, marks_of
 
 NOT_UNDERSTOOD = Rule("not-understood", "unchecked", "", "", models=ALL_MODELS, since="", checked="")
 
@@ -220,7 +219,7 @@ class Provider:
         return format in self.formats or format in self.sessions
 
     def _check_marks(self, excerpt: Excerpt) -> Iterator[Problem]:
-        marks = reduce(or_, excerpt.marks, NO_MARK) if self.section_rules else NO_MARK
+        marks = join_marks(frozenset(excerpt.marks)) if self.section_rules else NO_MARK
         for rule in self.rules_of_sections(excerpt.format, excerpt.request):
             if rule.applies(marks, is_last=excerpt.is_last):
                 ends = excerpt.last_pair if rule.at_end else 0

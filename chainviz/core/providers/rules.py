@@ -152,11 +152,11 @@ def marks_of(message: Message) -> Mark:
         found += [Mark.NOT_FIRST] if acts_unthinking(message) else []
         found += [Mark.UNSIGNED] if acts_unsigned(message) else []
         found += [] if all(_NINE.fullmatch(call.id) for call in message.calls) else [Mark.ODD_ID]
-    return _together(frozenset(found))
+    return join_marks(frozenset(found))
 
 
 @cache
-def _together(marks: frozenset[Mark]) -> Mark:
+def join_marks(marks: frozenset[Mark]) -> Mark:
     """Join the marks. They are few, and an IntFlag is slow."""
     return reduce(or_, marks, NO_MARK)
 

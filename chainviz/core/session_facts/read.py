@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import date, timedelta
+from functools import lru_cache
 from itertools import pairwise
 
 from chainviz.core.chain.chain import MemoryChain
@@ -130,7 +131,13 @@ def _days(times: Times) -> set[Day]:
 
 
 def _day_of(milliseconds: int) -> Day:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).date().isoformat()
+    return _nth_day(milliseconds // 86_400_000)
+
+
+@lru_cache(maxsize=1024)
+def _nth_day(number: int) -> Day:
+    """Return a day by its number, from 0 for the first of January 1970."""
+    return (date(1970, 1, 1) + timedelta(number)).isoformat()
 
 
 def _first_request(messages: Iterable[Message]) -> str:

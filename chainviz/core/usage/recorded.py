@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import AI, Message
@@ -139,7 +140,7 @@ def find_api(value: Any) -> str:
 
 def read_usage(value: Any) -> TokenUsage | None:
     """Return the usage that a usage object records for one call, or None if it records nothing."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     own, details = dict(_numbers(value)) | _beside(value), _details(value)
     name = next((key for key in _INPUT if key in own), "")
@@ -165,7 +166,7 @@ def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of a value level by level."""
     level = [value]
     for _ in range(_DEPTH):
-        objects = [item for item in level if isinstance(item, Mapping)]
+        objects = [item for item in level if isinstance(item, dict)]
         yield from objects
         level = [inner for item in objects for inner in item.values()]
 
@@ -179,18 +180,19 @@ def _numbers(value: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 def _beside(value: Mapping[str, Any]) -> dict[str, int]:
     """Return the tokens that opencode counts one level deeper, beside the input."""
     cache = value.get("cache")
-    return {f"cache{key}": number for key, number in _numbers(cache)} if isinstance(cache, Mapping) else {}
+    return {f"cache{key}": number for key, number in _numbers(cache)} if isinstance(cache, dict) else {}
 
 
 def _details(value: Mapping[str, Any]) -> dict[str, int]:
     """Count one level deeper, such as `prompt_tokens_details`: each is a share of a count beside it."""
     found: dict[str, int] = {}
     for key, inner in value.items():
-        if isinstance(inner, Mapping) and _plain(key).endswith("details"):
+        if isinstance(inner, dict) and _plain(key).endswith("details"):
             found |= _numbers(inner)
     return found
 
 
+@lru_cache(maxsize=4096)
 def _plain(key: str) -> str:
     """Return the name in a common spelling: `inputTokens` and `input_tokens` are equal."""
     return key.replace("_", "").lower()

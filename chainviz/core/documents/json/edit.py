@@ -292,6 +292,8 @@ def span_of(text: str, pointer: Pointer) -> tuple[int, int] | None:
 Places = dict[str | int, int]
 """The position of each member or item of an object or list."""
 
+_VALUE_STARTS = frozenset('"{[0123456789-tfn')
+
 _last: tuple[str, dict[int, Places]] = ("", {})
 
 
@@ -316,12 +318,28 @@ def _places(text: str, start: int) -> Places:
         step: str | int = len(places)
         if bracket == "{":
             step, end = string_at(text, position)
-            position = space_end(text, space_end(text, end) + 1)
+            end = end if text[end] == ":" else space_end(text, end)
+            position = end + 1 if text[end + 1] in _VALUE_STARTS else space_end(text, end + 1)
         places[step] = position
-        position = space_end(text, value_end(text, position))
+        position = value_end(text, position)
+        if text[position] not in ",}]":
+            position = space_end(text, position)
         if text[position] == ",":
-            position = space_end(text, position + 1)
+            position = position + 1 if text[position + 1] in _VALUE_STARTS else space_end(text, position + 1)
     return places
+
+
+def member_at(text: str, place: Pointer, key: str) -> str:
+    """Return the text of a member that the object at `place` is known to have. Fast if its name occurs once in `text`, which need
+    not be walked then."""
+    name = f'"{key}"'
+    at = text.find(name)
+    if at > 0 and text[at - 1] != "\\" and text.find(name, at + 1) < 0:
+        colon = space_end(text, at + len(name))
+        if text[colon] == ":":
+            start = space_end(text, colon + 1)
+            return text[start : value_end(text, start)]
+    return raw_at(text, (*place, key)) or ""
 
 
 def raw_at(text: str, pointer: Pointer) -> str | None:

@@ -33,7 +33,7 @@ from chainviz.core.chain.reasoning import clear_reasoning
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_either, as_flag
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.values import Speller, is_object, string_of
-from chainviz.core.documents.json.edit import raw_at
+from chainviz.core.documents.json.edit import member_at, raw_at
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample
 from chainviz.core.documents.written_lists import uuid_of
@@ -178,7 +178,7 @@ def _request(request: Any, text: str, at: Pointer) -> Located:
     if type(request) is not dict or type(request.get("toolCallId")) is not str:
         return Located(Opaque("tool request", raw_at(text, at) or ""), at)
     arguments = request.get("arguments")
-    raw = arguments if type(arguments) is str else "" if arguments is None else raw_at(text, (*at, "arguments")) or ""
+    raw = arguments if type(arguments) is str else "" if arguments is None else member_at(text, at, "arguments")
     leaves = (Leaf("id", (*at, "toolCallId")), Leaf("name", (*at, "name")), Leaf("arguments", (*at, "arguments"), as_either))
     return Located(ToolCall(request["toolCallId"], string_of(request, "name"), raw), at, leaves)
 

@@ -13,7 +13,7 @@ from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Image, Opaque,
 from chainviz.core.dialects.content import ResultElements, as_url, content_leaves, read_result_content
 from chainviz.core.dialects.leaf import Leaf, Located, as_either, as_flag, as_json
 from chainviz.core.dialects.values import Speller, string_of
-from chainviz.core.documents.json.edit import dump, raw_at
+from chainviz.core.documents.json.edit import dump, member_at, raw_at
 from chainviz.core.documents.units import Pointer, Unit
 from chainviz.core.formats.blocks import value_at
 
@@ -176,7 +176,7 @@ def _call(call: Any, text: str, at: Pointer) -> Located:
     if type(call) is not dict:
         return Located(Opaque("tool call", raw_at(text, at) or ""), at)
     arguments = call.get("arguments")
-    raw = arguments if type(arguments) is str else "" if arguments is None else raw_at(text, (*at, "arguments")) or ""
+    raw = arguments if type(arguments) is str else "" if arguments is None else member_at(text, at, "arguments")
     leaves = (Leaf("id", (*at, "id")), Leaf("name", (*at, "name")), Leaf("arguments", (*at, "arguments"), as_either))
     return Located(ToolCall(string_of(call, "id"), string_of(call, "name"), raw), at, leaves)
 

@@ -18,7 +18,7 @@ from chainviz.core.dialects.content import (
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_flag, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.values import Speller, objects_of, string_of
-from chainviz.core.documents.json.edit import raw_at, replace_at, value_of
+from chainviz.core.documents.json.edit import member_at, raw_at, replace_at, value_of
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, Unit
 from chainviz.core.documents.written_lists import Links, uuid_of
@@ -187,7 +187,7 @@ def _text_or_media(item: dict[str, Any], place: Pointer) -> Located | None:
 
 
 def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
-    arguments = "" if item.get("arguments") is None else raw_at(text, (*place, "arguments")) or ""
+    arguments = "" if item.get("arguments") is None else member_at(text, place, "arguments")
     part = ToolCall(string_of(item, "id"), string_of(item, "name"), arguments)
     leaves = (Leaf("id", (*place, "id")), Leaf("name", (*place, "name")), Leaf("arguments", (*place, "arguments"), as_json))
     return Located(part, place, leaves)

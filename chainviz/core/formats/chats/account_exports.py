@@ -10,7 +10,7 @@ from typing import Any
 from chainviz.core.chain.messages import AI, HUMAN, SLOT, TOOL, Fragment, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.content import carried_bytes, read_result_content
 from chainviz.core.dialects.values import objects_of, string_of
-from chainviz.core.documents.json.edit import dump, parse, raw_at
+from chainviz.core.documents.json.edit import dump, member_at, parse, raw_at
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, Tree, Unit
 from chainviz.core.formats.blocks import Content
@@ -187,7 +187,7 @@ def _claude_part(item: Any, text: str, place: Pointer) -> Part:
     if kind == "thinking" and isinstance(item.get("thinking"), str):
         return Thinking(item["thinking"])
     if kind == "tool_use":
-        arguments = "" if item.get("input") is None else raw_at(text, (*place, "input")) or ""
+        arguments = "" if item.get("input") is None else member_at(text, place, "input")
         return ToolCall(string_of(item, "id"), string_of(item, "name"), arguments)
     if kind == "tool_result":
         content, media = read_result_content(item.get("content"), text, (*place, "content"), _element_text)

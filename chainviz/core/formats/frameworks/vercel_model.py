@@ -25,7 +25,7 @@ from chainviz.core.dialects.content import as_url, encoded_of, located_media
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.values import Speller, is_object, string_of
-from chainviz.core.documents.json.edit import dump, raw_at, replace_at
+from chainviz.core.documents.json.edit import dump, member_at, raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.frameworks import vercel_parts
@@ -126,7 +126,7 @@ def _block(item: Any, text: str, place: Pointer, role: Role) -> Located:
 def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     key = "input" if "input" in item else "args"
     arguments = item.get(key)
-    raw = arguments if type(arguments) is str else (raw_at(text, (*place, key)) or "")
+    raw = arguments if type(arguments) is str else member_at(text, place, key)
     part = ToolCall(string_of(item, "toolCallId"), string_of(item, "toolName"), raw)
     leaves = (
         Leaf("id", (*place, "toolCallId")),

@@ -28,7 +28,7 @@ from chainviz.core.dialects.leaf import Host, Leaf, Located, as_either, as_json,
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.units import joined_halves
 from chainviz.core.dialects.values import Speller, is_json, is_object, objects_of, string_of
-from chainviz.core.documents.json.edit import dump, parse, quote, raw_at, replace_at
+from chainviz.core.documents.json.edit import dump, member_at, parse, quote, raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.formats.blocks import value_at
@@ -222,7 +222,7 @@ def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     at = (*place, *_inside(item))
     members = _members(item)
     key = "args" if "args" in members else "input"
-    arguments = "" if members.get(key) is None else raw_at(text, (*at, key)) or ""
+    arguments = "" if members.get(key) is None else member_at(text, at, key)
     part = ToolCall(string_of(members, "toolCallId"), _name(item), arguments)
     return Located(part, place, (*_call_leaves(item, at, "id"), Leaf("arguments", (*at, key), as_json)))
 
@@ -233,7 +233,7 @@ def _result(item: dict[str, Any], text: str, place: Pointer) -> Located:
     is_error = members.get("state") in ("output-error", "output-denied")
     key = "errorText" if is_error else "result" if "result" in members else "output"
     value = members.get(key)
-    content = value if type(value) is str else "" if value is None else raw_at(text, (*at, key)) or ""
+    content = value if type(value) is str else "" if value is None else member_at(text, at, key)
     part = ToolResult(string_of(members, "toolCallId"), _name(item), content, is_error)
     return Located(part, place, (*_call_leaves(item, at, "call_id"), Leaf("content", (*at, key), as_either)))
 

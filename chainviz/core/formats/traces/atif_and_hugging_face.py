@@ -24,7 +24,7 @@ from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json, set_at, wi
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.units import joined_halves
 from chainviz.core.dialects.values import Speller, objects_of, string_of
-from chainviz.core.documents.json.edit import load_array, parse, raw_at, replace_at
+from chainviz.core.documents.json.edit import load_array, member_at, parse, raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half
@@ -161,7 +161,7 @@ def _block(item: Any, text: str, place: Pointer) -> Located:
 
 
 def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
-    arguments = "" if item.get("arguments") is None else raw_at(text, (*place, "arguments")) or ""
+    arguments = "" if item.get("arguments") is None else member_at(text, place, "arguments")
     part = ToolCall(string_of(item, "tool_call_id"), string_of(item, "function_name"), arguments)
     leaves = (
         Leaf("id", (*place, "tool_call_id")),

@@ -33,7 +33,7 @@ from chainviz.core.dialects.content import ResultElements, as_url, content_leave
 from chainviz.core.dialects.leaf import Host, Leaf, Located, as_json
 from chainviz.core.dialects.losses import Room, losses
 from chainviz.core.dialects.values import Speller, is_object, objects_of, string_of
-from chainviz.core.documents.json.edit import raw_at, replace_at
+from chainviz.core.documents.json.edit import member_at, raw_at, replace_at
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run, near_value
@@ -161,7 +161,7 @@ def _reasoning(item: dict[str, Any], place: Pointer) -> Located:
 
 
 def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
-    arguments = "" if item.get("arguments") is None else raw_at(text, (*place, "arguments")) or ""
+    arguments = "" if item.get("arguments") is None else member_at(text, place, "arguments")
     part = ToolCall(string_of(item, "id"), string_of(item, "function"), arguments)
     leaves = (
         Leaf("id", (*place, "id")),

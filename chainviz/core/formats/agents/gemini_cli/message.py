@@ -14,7 +14,7 @@ from typing import Any
 from chainviz.core.chain.messages import AI, TOOL, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.leaf import Leaf, Located, as_json
 from chainviz.core.dialects.values import Speller, objects_of, string_of
-from chainviz.core.documents.json.edit import dump, raw_at
+from chainviz.core.documents.json.edit import dump, member_at, raw_at
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.blocks import Content, value_at
 from chainviz.core.formats.vendors.google.read import is_response, member, read_media, read_parts, read_response, response_key
@@ -125,7 +125,7 @@ def _single(item: Any, text: str, at: Pointer, role: Role) -> Part:
 
 
 def _call(call: dict[str, Any], text: str, place: Pointer) -> Located:
-    arguments = "" if call.get("args") is None else raw_at(text, (*place, "args")) or ""
+    arguments = "" if call.get("args") is None else member_at(text, place, "args")
     part = ToolCall(string_of(call, "id"), string_of(call, "name"), arguments)
     leaves = (Leaf("id", (*place, "id")), Leaf("name", (*place, "name")), Leaf("arguments", (*place, "args"), as_json))
     return Located(part, place, leaves)

@@ -32,7 +32,7 @@ from chainviz.core.dialects.content import ResultElements, new_result_content, p
 from chainviz.core.dialects.leaf import set_at
 from chainviz.core.dialects.values import Speller, decode_base64, encode_base64, image_of, input_text, is_json, split_data_url, string_of
 from chainviz.core.documents.json import edit as json_edit
-from chainviz.core.documents.json.edit import Object, dump, parse, raw_at
+from chainviz.core.documents.json.edit import Object, dump, member_at, parse, raw_at
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.blocks import Change, Content, Run, patched_list, user_runs, value_at
 
@@ -101,7 +101,7 @@ def _part(item: Any, text: str, place: Pointer, role: Role, origin: int) -> Part
     if kind == "text" and type(item.get("text")) is str:
         return Text(item["text"], origin=origin)
     if kind == "tool_use" and role == AI and type(item.get("id")) is str:
-        raw = raw_at(text, (*place, "input")) if "input" in item else ""
+        raw = member_at(text, place, "input") if "input" in item else ""
         return ToolCall(item["id"], string_of(item, "name"), raw or "", origin=origin)
     if kind == "thinking" and type(item.get("thinking")) is str:
         return Thinking(item["thinking"], string_of(item, "signature"), origin=origin)

@@ -12,7 +12,7 @@ from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Binary, Image,
 from chainviz.core.dialects.items import Claimed, ItemDialect
 from chainviz.core.dialects.values import Speller, decode_base64, image_of, is_object, split_data_url, string_of
 from chainviz.core.documents.json import edit as json_edit
-from chainviz.core.documents.json.edit import Object, dump, raw_at
+from chainviz.core.documents.json.edit import Object, dump, member_at, raw_at
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.vendors.google.write import args_text
 
@@ -55,11 +55,11 @@ def read_step(step: dict[str, Any], text: str, at: Pointer, first: int = 0) -> l
         texts = [string_of(block, "text") for block in (blocks if type(blocks) is list else ())]
         return [Thinking("\n\n".join(filter(None, texts)), string_of(step, "signature"), origin=first)]
     if kind == "function_call":
-        raw = raw_at(text, (*at, "arguments")) if "arguments" in step else ""
+        raw = member_at(text, at, "arguments") if "arguments" in step else ""
         return [ToolCall(string_of(step, "id"), string_of(step, "name"), raw or "", origin=first)]
     if kind == "function_result":
         result = step.get("result")
-        said = result if type(result) is str else "" if result is None else raw_at(text, (*at, "result")) or dump(result)
+        said = result if type(result) is str else "" if result is None else member_at(text, at, "result") or dump(result)
         return [ToolResult(string_of(step, "call_id"), string_of(step, "name"), said, step.get("is_error") is True, origin=first)]
     return [Opaque(kind, raw_at(text, at) or "", origin=first)]
 
