@@ -23,7 +23,7 @@ from chainviz.core.chain.problems import SEVERITIES, Problem
 from chainviz.core.chain.tree import parse
 from chainviz.core.errors import ChainError
 from chainviz.core.formats import vendors
-from chainviz.core.formats.vendors import PROVIDERS, WORDINGS
+from chainviz.core.formats.vendors import PROVIDERS, SERVERS, WORDINGS
 from chainviz.core.load import LoadedChain, load_file
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers import contract, findings
@@ -64,7 +64,7 @@ def _rules_in(value: Any) -> Iterator[Rule]:
             yield from _rules_in(getattr(value, field.name))
 
 
-RULES = {(rule.id, rule.severity, rule.says): rule for rule in rules() if rule is not NOT_UNDERSTOOD}
+RULES = {(rule.id, rule.severity, rule.says): rule for rule in rules() if rule.id != NOT_UNDERSTOOD.id}
 
 
 def test_there_are_rules_of_every_provider() -> None:
@@ -84,7 +84,7 @@ def test_a_rule_has_all_its_fields(rule: Rule) -> None:
 
 
 def test_every_rule_belongs_to_a_provider() -> None:
-    listed = {rule for provider in PROVIDERS for rule in provider.all_rules}
+    listed = {rule for provider in (*PROVIDERS, *SERVERS) for rule in provider.all_rules}
     assert [rule for rule in RULES.values() if rule not in listed] == []
 
 
@@ -124,7 +124,7 @@ def test_a_reason_stands_only_where_nothing_is_offered() -> None:
 
 
 def test_every_wording_names_rules_and_providers_that_exist() -> None:
-    known = {rule.id for rule in RULES.values()}
-    names = {provider.name for provider in PROVIDERS}
+    known = {rule.id for rule in (*RULES.values(), NOT_UNDERSTOOD)}
+    names = {provider.name for provider in (*PROVIDERS, *SERVERS)}
     assert {id for each in WORDINGS for id in each.rules} <= known
     assert {name for each in WORDINGS for name in each.providers} <= names

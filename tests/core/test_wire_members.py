@@ -212,7 +212,8 @@ FILE = {"document": {"format": "pdf", "name": "a", "source": {"bytes": "AAAA"}}}
 PNG = {"image": {"format": "png", "source": {"bytes": PICTURE}}}
 BEDROCK: list[tuple[str, Messages]] = [
     ("accepted", [user({"text": "hi"}, PNG, FILE, {"cachePoint": {"type": "default"}})]),
-    ("accepted", converse({"content": [{"json": [1]}], "status": "success"})),
+    ("accepted", converse({"content": [{"json": {"a": [1]}}], "status": "success"})),
+    ("rejected", converse({"content": [{"json": [1]}], "status": "success"})),
     ("rejected", converse({"content": "ok"})),
     ("rejected", converse({})),
     ("rejected", converse({"content": [{"text": "ok"}], "status": "failed"})),

@@ -200,10 +200,11 @@ class _Outside:
             found = self._of(path)
             return found[number].pointer if number < len(found) else ""
         carried = number - self._before
-        if 0 <= carried < len(self._envelope.carried):
+        if 0 <= carried < len(self._units_of_pieces):
             what = "line" if formats.get_format(self._chain.format).lines else "item"
             pointer = Pointers(self._pieces[number][:start]).at(start)
-            return f"{what} {self._envelope.carried[carried].ordinal + 1:,} {pointer}".rstrip()
+            unit = self._envelope.carried[self._units_of_pieces[carried]]
+            return f"{what} {unit.ordinal + 1:,} {pointer}".rstrip()
         return self._outer.at(sum(len(piece) for piece in self._outer_pieces(number)) + start)
 
     @cached_property
@@ -216,9 +217,16 @@ class _Outside:
         slot, envelope = self._envelope.slot, self._envelope
         return 3 if slot and envelope.region.start <= slot.start <= slot.end <= envelope.content.start else 1
 
+    @cached_property
+    def _units_of_pieces(self) -> list[int]:
+        """Return the carried unit of each of their pieces, by its index. One that has the slot has three pieces."""
+        slot = self._envelope.slot
+        has_slot = (slot is not None and unit.start <= slot.start <= slot.end <= unit.end for unit in self._envelope.carried)
+        return [index for index, has in enumerate(has_slot) for _ in range(3 if has else 1)]
+
     def _outer_pieces(self, stop: int) -> Iterator[str]:
         """Yield the pieces of the document without its units."""
-        units = range(self._before, self._before + len(self._envelope.carried))
+        units = range(self._before, self._before + len(self._units_of_pieces))
         return (piece for i, piece in enumerate(self._pieces[:stop]) if i not in units)
 
     @cached_property

@@ -29,6 +29,19 @@ def thinks_signed(message: Message) -> bool:
     return any(map(is_signed_thought, message.parts))
 
 
+def is_signed(message: Message) -> bool:
+    """Return True if a thought, a call or a text of the message is signed, by other than FAKE_SIGNATURE."""
+    inside = (part.reasoning.signature for part in message.parts if isinstance(part, Text | ToolCall) and part.reasoning)
+    return thinks_signed(message) or any(signature not in ("", FAKE_SIGNATURE) for signature in inside)
+
+
+def with_own_signatures(message: Message) -> Message:
+    """Return the message without its signatures, and with FAKE_SIGNATURE on its first call. Thoughts keep their text."""
+    parts = (replace(part, signature="") if isinstance(part, Thinking) else _cleared(part) for part in message.parts)
+    kept = replace(message, parts=tuple(part for part in parts if not (isinstance(part, Thinking) and not part.content)))
+    return with_signed_call(kept) if kept.calls else kept
+
+
 def is_signed_thought(part: Part) -> bool:
     return isinstance(part, Thinking) and bool(part.signature or part.redacted)
 

@@ -65,14 +65,15 @@ def assemble(
 ) -> Iterator[bytes]:
     """Yield the bytes of a chain's document. `sources` are the fragments of each message, in chain order."""
     slots, rest = _leading_slots(iter(sources))
-    head, tail = _shell(envelope, _one_slot(slots, form.blocks_at), read)
+    value = _one_slot(slots, form.blocks_at)
+    head, tail = _shell(envelope, value, read)
     yield from head
     if envelope.lists is not None:
         rest = by_list(rest, envelope.lists)
     found = _joined(_in_file_order(rest), form)
     if envelope.lines and form.blocks_at:
         found = map(_on_one_line, found)
-    pieces = _carry(envelope, found, read)
+    pieces = _carry(envelope, found, _with_new_slot(envelope, value, read))
     if envelope.lists is not None:
         yield from ListWriter(envelope, envelope.lists, read).written(pieces)
     else:
@@ -284,6 +285,15 @@ def _shell(envelope: Envelope, value: str | None, read: Read) -> tuple[Iterable[
     mark = text[:1] if text.startswith("\ufeff") else ""
     before, behind = _set_slot(text[len(mark) :], envelope, value)
     return [to_bytes(mark + before)], [to_bytes(behind)]
+
+
+def _with_new_slot(envelope: Envelope, value: str | None, read: Read) -> Read:
+    """Return `read` with the slot's current value in ranges that have the whole slot, such as the text between two lists."""
+    old = envelope.slot
+    if envelope.lists is None or old is None:
+        return read
+    new = to_bytes(value if value is not None else '""')
+    return lambda start, end: _with_slot(Span(start, end), old, new, read)
 
 
 def _with_slot(span: Span, slot: Span, value: bytes, read: Read) -> bytes:

@@ -122,44 +122,49 @@ class _Writer:
         self._read = read
         self._rewrite = rewrite
         self.shell = bytearray()
+        self._slot: Span | None = None
+        """The new position of the slot."""
         self.is_changed = False
 
     def write(self, envelope: Envelope) -> Envelope:
         region, content, slot = envelope.region, envelope.content, envelope.slot
         quoted = envelope.lists.quoted if envelope.lists else ()
-        new_slot = self._stretch(region.start, content.start, slot)
+        self._stretch(region.start, content.start, slot)
         content_start = len(self.shell)
-        carried = tuple(self._carried(each, _list_before(each) in quoted) for each in envelope.carried)
+        carried = tuple(self._carried(each, _list_before(each) in quoted, slot) for each in envelope.carried)
         content_end = len(self.shell)
         if quoted and envelope.lists and len(envelope.lists.order) - 1 in quoted:
             self._piece(content.end, region.end, is_inside=True)
         else:
-            new_slot = self._stretch(content.end, region.end, slot) or new_slot
+            self._stretch(content.end, region.end, slot)
         return replace(
             envelope,
             region=Span(0, len(self.shell)),
             content=Span(content_start, content_end),
             carried=carried,
-            slot=new_slot,
+            slot=self._slot,
             lists=replace(envelope.lists, spelled=()) if envelope.lists else None,
         )
 
-    def _stretch(self, start: int, end: int, slot: Span | None) -> Span | None:
-        """Write a range. Return the new position of the slot if the slot is in it, else None."""
+    def _stretch(self, start: int, end: int, slot: Span | None) -> None:
+        """Write a range, and note the new position of the slot if the slot is in it."""
         if slot is None or not start <= slot.start <= slot.end <= end:
             self._piece(start, end)
-            return None
+            return
         self._piece(start, slot.start)
         new_start = len(self.shell)
         self._piece(slot.start, slot.end)
         new_end = len(self.shell)
         self._piece(slot.end, end)
-        return Span(new_start, new_end)
+        self._slot = Span(new_start, new_end)
 
-    def _carried(self, unit: CarriedSpan, is_inside: bool) -> CarriedSpan:
+    def _carried(self, unit: CarriedSpan, is_inside: bool, slot: Span | None) -> CarriedSpan:
         self.shell += self._read(unit.start - unit.lead, unit.start)
         start = len(self.shell)
-        self._piece(unit.start, unit.end, is_inside=is_inside)
+        if is_inside:
+            self._piece(unit.start, unit.end, is_inside=True)
+        else:
+            self._stretch(unit.start, unit.end, slot)
         return replace(unit, start=start, end=len(self.shell))
 
     def compare(self, span: Span) -> None:

@@ -89,7 +89,7 @@ class SequenceReader:
         )
 
     def _read_slot(self) -> Iterator[Unit]:
-        """Yield the system prompt beside the first list, which is before or after all lists."""
+        """Yield the system prompt beside the first list."""
         for slot in self._slots:
             place = self._place_beside(slot)
             if place is not None:
@@ -108,8 +108,7 @@ class SequenceReader:
             place = json_edit.span_of("".join(pieces), pointer)
             length = 0
             for span, piece in zip(around, pieces, strict=True) if place else ():
-                is_outer = span in (around[0], around[-1])
-                if place and is_outer and length <= place[0] and place[1] <= length + len(piece):
+                if place and length <= place[0] and place[1] <= length + len(piece):
                     start, end = (span.start + byte_length(piece[: at - length]) for at in place)
                     return Span(start, end)
                 length += len(piece)

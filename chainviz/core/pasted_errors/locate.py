@@ -9,7 +9,7 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import message_paths, parse
-from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.formats.vendors import PROVIDERS, SERVERS
 from chainviz.core.pasted_errors.message import ErrorMessage, known_sentences
 from chainviz.core.providers.check import check_all
 from chainviz.core.providers.contract import Provider
@@ -70,7 +70,7 @@ def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str =
 
 def providers_of(error: ErrorMessage, format: str) -> tuple[Provider, ...]:
     """Return the providers with this wording; those whose API uses the chain's format come first."""
-    known = {provider.name: provider for provider in PROVIDERS}
+    known = {provider.name: provider for provider in (*PROVIDERS, *SERVERS)}
     return tuple(sorted((known[name] for name in error.providers), key=lambda provider: not provider.is_of(format)))
 
 

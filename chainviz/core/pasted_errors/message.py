@@ -18,7 +18,8 @@ from typing import Any
 
 from chainviz.core.dialects.api_errors import error_in
 from chainviz.core.documents.wrapped.values import SearchEnded, read_json, values_in
-from chainviz.core.formats.vendors import PROVIDERS, WORDINGS
+from chainviz.core.formats.vendors import PROVIDERS, SERVERS, WORDINGS
+from chainviz.core.providers.contract import UNKNOWN_MEMBER
 
 _WORD = re.compile(r"[A-Za-z_]+")
 _STEPS = re.compile(
@@ -213,9 +214,10 @@ class ErrorMessage:
 @cache
 def known_sentences() -> tuple[KnownSentence, ...]:
     """Return every sentence that a rule of a provider quotes, and further wordings."""
-    rules = [(provider.name, rule) for provider in PROVIDERS for rule in provider.all_rules if rule.says]
+    rules = [(provider.name, rule) for provider in (*PROVIDERS, *SERVERS) for rule in provider.all_rules if rule.says]
     own = dict.fromkeys(KnownSentence(Sentence(rule.says), name, rule.id) for name, rule in rules)
-    ids = {(name, rule.id) for name, rule in rules}
+    every = ((provider, rule) for provider in (*PROVIDERS, *SERVERS) for rule in (*provider.all_rules, UNKNOWN_MEMBER))
+    ids = {(provider.name, rule.id) for provider, rule in every}
     others = [
         KnownSentence(Sentence(wording.says), provider, rule, wording.unseen)
         for wording in WORDINGS

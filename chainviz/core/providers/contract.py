@@ -21,6 +21,8 @@ from chainviz.core.providers.request import NO_REQUEST, Request
 from chainviz.core.providers.rules import ALL_MODELS, NO_MARK, Mark, Rule, SectionRule, join_marks, marked_part, marks_of
 
 NOT_UNDERSTOOD = Rule("not-understood", "unchecked", "", "", models=ALL_MODELS, since="", checked="")
+UNKNOWN_MEMBER = replace(NOT_UNDERSTOOD, fixes=("rewrite-message",))
+"""The same of a member, which can be left out."""
 
 Broken = tuple[Rule, int | None, str]
 """A broken rule, the index of the part that breaks it, and what the message does."""

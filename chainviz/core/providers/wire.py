@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 from chainviz.core.chain.messages import PART_TYPES, Message
 from chainviz.core.documents.json.edit import value_of
 from chainviz.core.documents.units import Pointer
-from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
+from chainviz.core.providers.contract import UNKNOWN_MEMBER, WireFault
 from chainviz.core.providers.rules import Rule
 
 Fault = tuple[Rule, Pointer, str]
@@ -62,7 +62,7 @@ def in_blocks(message: Message, faults: Iterable[Fault], key: str) -> Iterator[W
 def unknown_members(value: Mapping[str, Any], known: Iterable[str], place: Pointer = ()) -> Iterator[Fault]:
     """Yield members that chainviz does not know."""
     for key in value.keys() - known:
-        yield NOT_UNDERSTOOD, (*place, key), f"has the field “{key[:40]}”, which is not checked"
+        yield UNKNOWN_MEMBER, (*place, key), f"has the field “{key[:40]}”, which is not checked"
 
 
 LONGEST = 40
@@ -104,7 +104,7 @@ def misfits(value: Any, form: Form, place: Pointer = (), name: str = "") -> Iter
 def faults_of(found: Iterable[Misfit], missing: Rule, wrong: Rule, block: str) -> Iterator[Fault]:
     """Return the differences as faults in the words of an API; `block` names the holder, such as “an image block”."""
     for place, how, what in found:
-        rule = {"missing": missing, "wrong": wrong, "unknown": NOT_UNDERSTOOD}[how]
+        rule = {"missing": missing, "wrong": wrong, "unknown": UNKNOWN_MEMBER}[how]
         yield rule, place, f"holds {block} with {what}{', which is not checked' if how == 'unknown' else ''}"
 
 

@@ -31,7 +31,7 @@ _CHAT = re.compile(
 )
 """A line of a chat in plain text, which may mention JSON."""
 _LOG_PREFIX = re.compile(
-    r"\W{0,2}(?:\d{4}-\d\d-\d\d|\d\d:\d\d|[A-Z][a-z]{2} +\d|DEBUG|INFO|WARN|ERROR|TRACE)|[\w.\-]+\[\d+\]:"
+    r"(?!\s*[{\[]\s*[\"{])\W{0,2}(?:\d{4}-\d\d-\d\d|\d\d:\d\d|[A-Z][a-z]{2} +\d|DEBUG|INFO|WARN|ERROR|TRACE)|[\w.\-]+\[\d+\]:"
     r"|[\w.\-]+ +\| ",
     re.IGNORECASE,
 )

@@ -51,6 +51,8 @@ _CLASSES: dict[Role, str] = {SYSTEM: "SystemMessage", HUMAN: "HumanMessage", AI:
 _KINDS = frozenset((*ROLES, "chat", "remove", *(f"{kind}Chunk" for kind in _CLASSES.values())))
 _OWN_BLOCKS = frozenset(("citation", "non_standard", "server_tool_call", "server_tool_result", "audio", "video", "file", "image"))
 _ROOM = Room(frozenset((SYSTEM, HUMAN, AI, TOOL)), _OWN_BLOCKS, calls_anywhere=False)
+_OF_MESSAGES = frozenset(("additional_kwargs", "response_metadata", "tool_call_id"))
+"""Members that show that an object with a common type is a message."""
 
 
 class LangChain(LeafFormat):
@@ -142,7 +144,7 @@ def _holder(value: Any) -> Pointer | None:
         return None
     if type(value.get("data")) is dict and "content" in value["data"]:
         return ("data",)
-    return () if "content" in value and ("additional_kwargs" in value or "response_metadata" in value) else None
+    return () if "content" in value and (value["type"] in ("human", "ai") or not _OF_MESSAGES.isdisjoint(value)) else None
 
 
 def _at(value: Any, at: Pointer) -> Any:

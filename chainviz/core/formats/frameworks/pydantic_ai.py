@@ -1,7 +1,7 @@
 """pydantic-ai's message history: requests (system, user, tool returns) and responses, each a list of typed parts.
 
 A request gives one message for each run of parts of one role. `instructions` are repeated in every request: those of the
-first one are the system message of a chain that has no other, all others are carried.
+first one are a system message, all others are carried.
 """
 
 from __future__ import annotations
@@ -132,8 +132,7 @@ class PydanticAI(LeafFormat):
 def _has_instructions(value: Any) -> bool:
     if type(value) is not dict or value.get("kind") != "request" or type(value.get("parts")) is not list:
         return False
-    has_prompt = any(_role(item) == SYSTEM for item in value["parts"])
-    return bool(value.get("instructions")) and type(value["instructions"]) is str and not has_prompt
+    return bool(value.get("instructions")) and type(value["instructions"]) is str
 
 
 def _role(item: Any) -> Role:

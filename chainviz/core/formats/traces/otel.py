@@ -238,19 +238,22 @@ _ROLES = {f"gen_ai.{role}.message": role for role in ("system", "user", "assista
 
 class OTelEvents(ReadOnlyUnits):
     """Events of the OpenTelemetry GenAI conventions before version 1.37: `gen_ai.user.message`, `gen_ai.choice` and so on, as
-    events of a span or as log records, in OTLP or as the SDKs print them.
+    events of a span or as log records, in OTLP or as the SDKs print them; and spans and records of newer versions whose lists of
+    messages are OTLP arrays.
     """
 
     name = "otel_events"
     label = "OpenTelemetry GenAI events"
     tested_with = "semantic conventions 1.28 to 1.36"
-    hints = tuple(_ROLES)
+    hints = (*_ROLES, INPUT, OUTPUT)
 
     def is_message(self, value: object) -> bool:
-        return _name(value) in _ROLES
+        return _name(value) in _ROLES or bool(_arrays(value))
 
     def messages_in(self, value: Any) -> Sequence[Turn]:
         name = _name(value)
+        if name not in _ROLES:
+            return [_turn(each) for each in _arrays(value)]
         body = _plain(value.get("body"))
         told = body if isinstance(body, dict) else _attributes(value)
         message = _decoded(told.get("message")) if name == "gen_ai.choice" else told
@@ -267,6 +270,21 @@ def _name(value: object) -> str:
         return ""
     own = next((value[key] for key in ("name", "eventName", "event_name") if string_of(value, key) in _ROLES), "")
     return own or (string_of(_attributes(value), "event.name") if "body" in value else "")
+
+
+def _arrays(value: object) -> list[Any]:
+    """Return the messages of a span or record, at least one list of which is an OTLP array; [] for any other."""
+    listed = objects_of(value, "attributes") if isinstance(value, dict) else []
+    own = [each for each in listed if string_of(each, "key") in (INSTRUCTIONS, INPUT, OUTPUT)]
+    if not any("arrayValue" in inner(each, "value") for each in own):
+        return []
+    order = sorted(own, key=lambda each: (INSTRUCTIONS, INPUT, OUTPUT).index(each["key"]))
+    return [message for each in order for message in _list(_decoded(_plain(each["value"]))) if isinstance(message, dict)]
+
+
+def _turn(value: Any) -> Turn:
+    message = OTelGenAI().message("", (Fragment(NEW, "", json.dumps(value)),))
+    return message.role, message.parts
 
 
 def _attributes(value: dict[str, Any]) -> dict[str, Any]:

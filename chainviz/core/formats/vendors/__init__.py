@@ -10,7 +10,7 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import ChainAST
 from chainviz.core.errors import OptionsError
-from chainviz.core.formats.vendors import deepseek, mistral
+from chainviz.core.formats.vendors import compatible, deepseek, mistral
 from chainviz.core.formats.vendors.anthropic import rules as anthropic
 from chainviz.core.formats.vendors.bedrock import rules as bedrock
 from chainviz.core.formats.vendors.google import rules as google
@@ -35,6 +35,9 @@ PROVIDERS: tuple[Provider, ...] = (
     ollama.VLLM_PROVIDER,
 )
 
+SERVERS: tuple[Provider, ...] = (compatible.PROVIDER, google.SIGNATURES_OF_OTHERS)
+"""Providers by which no chain is judged; they find the place of an error that a person pastes."""
+
 WORDINGS: tuple[Wording, ...] = (
     *anthropic.ERRORS,
     *bedrock.ERRORS,
@@ -44,6 +47,7 @@ WORDINGS: tuple[Wording, ...] = (
     *google.ERRORS,
     *mistral.ERRORS,
     *ollama.ERRORS,
+    *compatible.ERRORS,
 )
 """Error messages of all vendors that no rule quotes. The likeliest meaning of an ambiguous one comes first."""
 

@@ -196,6 +196,8 @@ PROVIDER_2025 = Provider(
 ERRORS = (
     Wording("insufficient tool messages following tool_calls message", ("deepseek-v3.2", "deepseek"), ("result-missing",)),
     Wording("reasoning_content {text} must be passed back", ("deepseek-v3.2", "deepseek"), ("reasoning-missing",)),
+    Wording("missing field `tool_call_id`", ("deepseek-v3.2", "deepseek"), ("member-missing", "result-without-call")),
+    Wording("missing field `id`", ("deepseek-v3.2", "deepseek"), ("member-missing", "result-missing")),
     Wording("missing reasoning_content", ("deepseek-v3.2", "deepseek"), ("reasoning-missing",)),
 )  # fmt: skip
 """Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -88,6 +88,10 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Drop the signed reasoning",
         "The message loses the reasoning that its provider signed; nothing else changes.",
     ),
+    "drop-reasoning": (
+        "Drop all reasoning",
+        "The message loses its reasoning, for servers that refuse any; nothing else changes.",
+    ),
     "empty-reasoning": (
         "Add an empty reasoning",
         "The message gets a reasoning of one space, with which DeepSeek accepts a call whose reasoning is lost; nothing is invented.",
@@ -95,6 +99,11 @@ CHOICES: dict[str, tuple[str, str]] = {
     "sign-calls": (
         "Mark the call as not signed",
         "The call gets the signature skip_thought_signature_validator, with which Gemini accepts calls that it did not make.",
+    ),
+    "replace-signatures": (
+        "Replace the signatures",
+        "Thought signatures are left out, and the first call of a message gets skip_thought_signature_validator, with which Gemini accepts "
+        "calls that it did not make; thoughts keep their text.",
     ),
     "mend-arguments": (
         "Fix the arguments",
@@ -172,10 +181,10 @@ CHOICES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 """Label and explanation of every choice."""
 
-DROP_SIGNED = "drop-signed"
+DROP_SIGNED, DROP_REASONING, REWRITE = "drop-signed", "drop-reasoning", "rewrite-message"
 ON_DEMAND = frozenset({
-    DROP_SIGNED, "sign-calls", "empty-reasoning", "respell-item", "drop-item-id", "drop-cache-marks", "append-human", "drop-last",
-    "system-to-slot", "text-to-turn-start", "reference-to-text", "define-tools",
+    DROP_SIGNED, DROP_REASONING, REWRITE, "sign-calls", "replace-signatures", "empty-reasoning", "respell-item", "drop-item-id",
+    "drop-cache-marks", "append-human", "drop-last", "system-to-slot", "text-to-turn-start", "reference-to-text", "define-tools",
 })  # fmt: skip
 """Fixes that only one provider needs; they are offered only if the options name them."""
 

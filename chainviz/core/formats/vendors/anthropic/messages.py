@@ -237,12 +237,13 @@ class Anthropic(AnthropicBlocksFormat):
     slot_key = "system"
     known_kinds = frozenset(("tool_addition", "tool_removal", "mcp_tool_listing", "fallback"))
     request = AnthropicForm()
-    answers = ((), ("response",), ("response", "body"), ("response_body",), ("output",), ("outputBodyJson",))
+    answers = ((), ("response",), ("response", "body"), ("response_body",), ("output",), ("outputBodyJson",), ("modelOutput",))
     sequences = (
         (("request", "messages"), ("response",)),
         (("request", "body", "messages"), ("response", "body")),
         (("request_body", "messages"), ("response_body",)),
         (("inputs", "messages"), ("output",)),
+        (("modelInput", "messages"), ("modelOutput",)),
         (("input", "inputBodyJson", "messages"), ("output", "outputBodyJson")),
     )
 

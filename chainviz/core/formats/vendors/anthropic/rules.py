@@ -366,6 +366,11 @@ ERRORS = (
     ),
     Wording("cannot end with trailing whitespace", ("anthropic",), ("trailing-space",)),
     Wording("no low surrogate in string", ("anthropic",), ("text-surrogate",)),
+    Wording("Extra inputs are not permitted", ("anthropic", "mistral", "compatible"), ("not-understood",)),
+    Wording(
+        "API Error: 400 due to tool use concurrency issues", ("anthropic",),
+        ("result-missing", "result-without-call", "result-after-text", "call-id-reused"),
+    ),
     Wording("first message must use the user role", ("anthropic", "bedrock"), ("first-role",)),
 )  # fmt: skip
 """Other wordings of the API's errors, from public issues about other versions and gateways."""

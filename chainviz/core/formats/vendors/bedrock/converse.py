@@ -148,6 +148,7 @@ class BedrockConverse(BlockFormat):
     sequences = (
         (("request", "messages"), ("response", "output", "message")),
         (("request", "body", "messages"), ("response", "body", "output", "message")),
+        (("modelInput", "messages"), ("modelOutput", "output", "message")),
         (("input", "inputBodyJson", "messages"), ("output", "outputBodyJson", "output", "message")),
     )
 

@@ -47,6 +47,10 @@ FAILED_RESULT = bedrock_rule(
 
 MEMBER = bedrock_rule("member-missing", "error", "Missing required parameter in messages.content", WIRE_REFERENCE)
 VALUE = bedrock_rule("field-type", "error", "Invalid type or value for parameter messages.content", WIRE_REFERENCE)
+RESULT_JSON = bedrock_rule(
+    "result-json", "error", "The format of the value at {place}.json is invalid. Provide a json object for the field and try again.",
+    "github.com/sigoden/aichat/issues/1542", ("rewrite-message",), checked="2026-11-27",
+)  # fmt: skip
 USER_ONLY = bedrock_rule(
     "part-role", "error", "Images, documents and videos can only be in messages with the role user", WIRE_REFERENCE
 )
@@ -56,7 +60,7 @@ LONELY_DOCUMENT = bedrock_rule(
     "botocore, Message",
 )  # fmt: skip
 
-WIRE_RULES = (CONTENT, BLOCK, FAILED_RESULT, MEMBER, VALUE, USER_ONLY, TOO_MANY, LONELY_DOCUMENT)
+WIRE_RULES = (CONTENT, BLOCK, FAILED_RESULT, MEMBER, VALUE, RESULT_JSON, USER_ONLY, TOO_MANY, LONELY_DOCUMENT)
 _SOURCE: dict[str, Form] = {"bytes": str, "s3Location": Fields({"uri": str}, {"bucketOwner": str})}
 _IMAGE = Fields({"format": Words(("png", "jpeg", "gif", "webp")), "source": OneOf(_SOURCE)})
 _DOCUMENT = Fields(
@@ -69,7 +73,7 @@ _DOCUMENT = Fields(
 )
 _VIDEO = Fields({"format": str, "source": OneOf(_SOURCE)})
 _RESULT = OneOf(
-    {"text": str, "json": object, "image": _IMAGE, "document": _DOCUMENT, "video": _VIDEO, "searchResult": dict}
+    {"text": str, "json": dict, "image": _IMAGE, "document": _DOCUMENT, "video": _VIDEO, "searchResult": dict}
 )
 _FORMS: dict[str, Form] = {
     "text": str,
@@ -144,7 +148,8 @@ def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
 
 def _member_faults(block: dict[str, Any], kind: str, place: Pointer) -> Iterator[Fault]:
     found = misfits(block, Fields({kind: _FORMS.get(kind, dict)}), place)
-    yield from faults_of(found, MEMBER, VALUE, f"a block “{kind}”")
+    for rule, at, what in faults_of(found, MEMBER, VALUE, f"a block “{kind}”"):
+        yield RESULT_JSON if rule is VALUE and at[-1] == "json" else rule, at, what
 
 
 def _is_empty_error(result: Any) -> bool:
@@ -374,5 +379,10 @@ ERRORS = (
     Wording("Expected toolResult blocks at {place} for the following Ids: {ids}", ("bedrock",), ("result-missing", "results-split")),
     Wording("ContentBlock object at {place} is blank", ("bedrock",), ("text-blank",)),
     Wording("message object at {place} is empty", ("bedrock",), ("content-missing",)),
+    Wording("The content field at {place} cannot be empty when status value is error", ("bedrock",), ("result-empty",)),
+    Wording("The text in content block cannot be null or empty", ("bedrock",), ("text-blank", "content-missing")),
+    Wording(
+        "A conversation must alternate between user and assistant roles", ("bedrock",), ("roles-alternate", "assistants-alternate")
+    ),
 )  # fmt: skip
 """Other wordings of the API's errors, from public issues about other versions and gateways."""

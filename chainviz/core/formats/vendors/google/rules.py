@@ -10,6 +10,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import AI, SLOT, Message
 from chainviz.core.chain.paths import Path
+from chainviz.core.chain.reasoning import is_signed
 from chainviz.core.providers.choices import NAME_OR_NOTE, NOTE, PictureRules, name_unlike, system_only, unless_joined, where_calls
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider, WireFault
 from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, Wording
@@ -189,8 +190,22 @@ USER_CALL = gemini_rule(
     ("user-call-to-text",),
 )  # fmt: skip
 ENDS_WITH_MODEL = gemini_rule(
-    "last-role", "info", "", REFERENCE, note="accepted; most models answer only after a turn with the role user"
-)
+    "last-role", "info", "Requests ending with a model turn are not supported.", "github.com/envoyproxy/ai-gateway/pull/2686",
+    ("append-human", "drop-last"), checked=CHECKED,
+    note="accepted; Gemini 3.7 refuses it, and most models answer only after a turn of the user",
+)  # fmt: skip
+SHARED_ID = gemini_rule(
+    "call-id-shared", "error", "Request contains an invalid argument.", "github.com/watt-mind/coach/pull/280", ("rename-calls",),
+    since="2026-07", checked=CHECKED,
+)  # fmt: skip
+RESULT_MEDIA = gemini_rule(
+    "result-media", "error", "Unable to submit request because `function_response.parts` is not supported for this model.",
+    "github.com/google-gemini/gemini-cli/issues/19853", ("media-to-human",), models="Gemini 2.5 and earlier", checked=CHECKED,
+)  # fmt: skip
+FOREIGN = gemini_rule(
+    "signature-foreign", "error", "Corrupted thought signature.", "github.com/google-gemini/gemini-cli/issues/13467",
+    ("replace-signatures",), models="Gemini 3", since="2025-11", checked=CHECKED,
+)  # fmt: skip
 
 RULES: dict[str, Choice] = {
     "pending-call": unless_joined(COUNTS),
@@ -205,6 +220,7 @@ RULES: dict[str, Choice] = {
     "no-parts": NO_PARTS,
     "empty-text": EMPTY_TEXT,
     "call-by-other": USER_CALL,
+    "shared-call-id": SHARED_ID,
     **PICTURES.choices,
     "no-json-arguments": ARGUMENTS,
     "free-form-arguments": ARGUMENTS,
@@ -231,7 +247,7 @@ GEMINI_2_5 = Provider(
     "gemini-2.5",
     "Gemini 2.5 generateContent",
     "Gemini",
-    RULES,
+    {**RULES, "result-media": RESULT_MEDIA},
     message_place="contents[{}]",
     vendor="google",
     call_ids=CallIds("{r:8:x}", ".*"),
@@ -262,7 +278,28 @@ GEMINI_3 = Provider(
 )
 
 
+def _signed(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
+    for path, index, message in excerpt.messages:
+        if message.role == AI and is_signed(message):
+            yield path, index, (FOREIGN, None, "has a thought signature")
+
+
+SIGNATURES_OF_OTHERS = Provider(
+    "gemini-3-signatures", GEMINI_3.label, "Gemini", {}, formats=frozenset(("gemini", "gemini_cli")), chosen_rules=(FOREIGN,),
+    sent=(_signed,),
+)  # fmt: skip
+"""The rule that only the API can check: whose signatures it accepts."""
+
+_BOTH = ("gemini-3", "gemini-2.5")
 ERRORS = (
+    Wording("Thought signature is not valid", (SIGNATURES_OF_OTHERS.name,), (FOREIGN.id,)),
+    Wording("it must include at least one parts field", _BOTH, ("content-missing",)),
+    Wording("at least one contents field is required", _BOTH, ("messages-missing", "content-missing")),
+    Wording("Model input cannot be empty", _BOTH, ("text-empty", "content-missing")),
+    Wording("it must have a text parameter. Add a text parameter and try again", _BOTH, ("text-empty", "content-missing")),
+    Wording("Proto field is not repeating, cannot start list", _BOTH, ("field-type", "content-type")),
+    Wording("Unknown name {field}: Cannot find field", _BOTH, ("not-understood",)),
+    Wording("Request contains an invalid argument", _BOTH, ("call-id-shared", "result-count", "result-without-call")),
     Wording(
         "number of function response parts is equal to the number of function call parts",
         ("gemini-3", "gemini-2.5"), ("result-count",),

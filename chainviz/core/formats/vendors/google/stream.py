@@ -11,8 +11,9 @@ from chainviz.core.formats.streams import Chunk, Chunks, Joined, append_text, in
 
 
 def _answer(chunk: Chunk) -> Chunk:
-    """Return the API's chunk. Code Assist, the service behind Gemini CLI, wraps it in `response`."""
-    return chunk if "candidates" in chunk else object_at(chunk, "response")
+    """Return the API's chunk. Code Assist, the service behind Gemini CLI, wraps it in `response`; so does a line of a batch, which
+    also has the request."""
+    return chunk if "candidates" in chunk else {} if "request" in chunk else object_at(chunk, "response")
 
 
 def _reason(candidate: Any) -> str:

@@ -395,5 +395,9 @@ ERRORS = (
     Wording("Expected an array with minimum length", ("openai-chat",), ("tool-calls-empty", "content-empty")),
     Wording("expected a string, but got an object", ("openai-chat",), ("arguments-type",)),
     Wording("expected a string, got null", ("openai-chat",), ("content-missing",)),
+    Wording("Additional properties are not allowed ({field} was unexpected)", ("openai-chat",), ("not-understood",)),
+    Wording(
+        "The messages parameter is illegal", ("openai-chat", "compatible"), ("result-missing", "result-without-call", "content-missing")
+    ),
 )  # fmt: skip
 """Other wordings of the API's errors, from public issues about other versions and gateways."""

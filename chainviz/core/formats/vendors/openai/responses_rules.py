@@ -162,6 +162,10 @@ ERRORS = (
         "No tool output found for {kind} call {id}",
         ("openai-responses", "deepseek-responses"), ("result-missing", "text-between-calls"),
     ),
+    Wording("Item with id {id} not found", ("openai-responses", "deepseek-responses"), ("item-not-stored",)),
+    Wording(
+        "Unknown parameter: '{field}'", ("openai-responses", "deepseek-responses", "openai-chat"), ("member-unknown", "not-understood")
+    ),
     Wording("missing required field summary", ("openai-responses", "deepseek-responses"), ("member-missing",)),
 )  # fmt: skip
 """Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -57,6 +57,10 @@ NO_SUMMARY = responses_rule(
     "github.com/continuedev/continue/pull/11785",
     ("respell-item",),
 )
+NULL_STATUS = responses_rule(
+    "member-unknown", "error", "Unknown parameter: 'input[{index}].status'.", "github.com/openai/openai-python/issues/3008",
+    ("respell-item",), since="2025-08", checked="2026-11-27",
+)  # fmt: skip
 MEMBER = responses_rule("member-missing", "error", "Missing required parameter: 'input[{index}].{member}'.", REFERENCE)
 VALUE = responses_rule("field-type", "error", "Invalid type for 'input[{index}].{member}'", REFERENCE)
 PICTURE = responses_rule(
@@ -78,7 +82,7 @@ LONELY_ITEM = responses_rule(
 )  # fmt: skip
 
 RULES = (
-    ID_PREFIX, ID_FORM, LONG_ITEM_ID, REASONING_CONTENT, REPEATED_ITEM, NO_SUMMARY, MEMBER, VALUE, PICTURE, ROLE, TYPE,
+    ID_PREFIX, ID_FORM, LONG_ITEM_ID, REASONING_CONTENT, REPEATED_ITEM, NO_SUMMARY, NULL_STATUS, MEMBER, VALUE, PICTURE, ROLE, TYPE,
     LONELY_REASONING, LONELY_ITEM, NOT_STORED,
 )  # fmt: skip
 TEXT_BETWEEN, ITEM_ID, FULL_REASONING = "text-between", "item-id", "reasoning-content"
@@ -220,6 +224,8 @@ def _faults(item: Any) -> Iterator[tuple[Rule, str]]:
         yield ROLE, f"is an item with the role “{role[:40]}”"
     if kind == "reasoning" and isinstance(item.get("content"), list) and item["content"]:
         yield REASONING_CONTENT, "is a reasoning item with content"
+    if kind == "reasoning" and item.get("status", "") is None:
+        yield NULL_STATUS, "is a reasoning item with null as status"
     if kind == "reasoning" and string_of(item, "id").startswith("rs_") and not item.get("encrypted_content"):
         yield NOT_STORED, "has reasoning that only its id stands for"
     if (broken := _id_rule(item, kind)) is not None:
@@ -252,6 +258,7 @@ def refused_members(item: dict[str, Any]) -> tuple[str, ...]:
     if kind != "reasoning":
         return found
     has_content = isinstance(item.get("content"), list) and bool(item["content"])
+    found = (*found, *(("status",) if item.get("status", "") is None else ()))
     return (*found, *(("summary",) if not isinstance(item.get("summary"), list) else ()), *(("content",) if has_content else ()))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from chainviz.core.chain.messages import PART_TYPES, Message
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.vendors.openai_form.read import read_parts
-from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
+from chainviz.core.providers.contract import NOT_UNDERSTOOD, UNKNOWN_MEMBER, WireFault
 from chainviz.core.providers.request import as_sent
 from chainviz.core.providers.rules import Rule
 from chainviz.core.providers.wire import ADDRESS, BASE64, Fields, Misfit, Words, kind_name, misfits, sent_value
@@ -90,7 +90,7 @@ class ChatForm:
     def __call__(self, fault: WireFault) -> Rule | None:
         match fault.name:
             case "field":
-                return None if fault.detail in self.fields else NOT_UNDERSTOOD
+                return None if fault.detail in self.fields else UNKNOWN_MEMBER
             case "part":
                 return self._part(*fault.detail.split(":", 1))
             case "short-part":

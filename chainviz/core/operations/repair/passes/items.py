@@ -164,8 +164,8 @@ def _spelled(text: str, value: dict[str, Any], *, is_repeated: bool) -> str:
     members = {*refused_members(value), *(("id",) if is_repeated else ())}
     if not members:
         return text
-    if "id" in members:
-        item.remove("id")
+    for key in members & {"id", "status"}:
+        item.remove(key)
     if "summary" in members:
         item.set("summary", "[]")
     if "content" in members:

@@ -11,16 +11,18 @@ from chainviz.core.chain.reasoning import (
     acts_unsigned,
     acts_unthinking,
     is_emptied,
+    is_signed,
     is_signed_thought,
     is_unsigned,
     thinks,
     thinks_signed,
+    with_own_signatures,
     with_signed_call,
 )
 from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.vendors.deepseek import PROVIDER as DEEPSEEK
-from chainviz.core.operations.repair.fixes import DROP_SIGNED, Proposal
+from chainviz.core.operations.repair.fixes import DROP_REASONING, DROP_SIGNED, Proposal
 from chainviz.core.operations.repair.passes.items import without_encrypted
 from chainviz.core.operations.repair.session import Worklist
 
@@ -52,11 +54,30 @@ def fix_thinking(work: Worklist) -> None:
 
 
 def fix_signed(work: Worklist) -> None:
-    """Drop signed reasoning. Only on demand: a signature does not show whether it or an earlier message was changed."""
-    if work.options.asks_for(DROP_SIGNED):
-        for place, message in work.read(thinks_signed):
-            _offer(work, place, message, Flaw("thinking-signed", "has signed reasoning", DROP_SIGNED))
-        work.settle()
+    """Drop signed reasoning, or all. Only on demand: a signature does not show whether it or an earlier message was changed, and only
+    some servers refuse any reasoning."""
+    for fix, look, flaw in (
+        (DROP_SIGNED, thinks_signed, Flaw("thinking-signed", "has signed reasoning", DROP_SIGNED)),
+        (DROP_REASONING, reasons, Flaw("reasoning-refused", "has reasoning", DROP_REASONING)),
+    ):
+        if work.options.asks_for(fix):
+            for place, message in work.read(look):
+                _offer(work, place, message, flaw)
+            work.settle()
+
+
+def fix_foreign_signatures(work: Worklist) -> None:
+    """Replace thought signatures. Only on demand, since only Gemini can tell which ones it accepts."""
+    if not work.options.asks_for("replace-signatures"):
+        return
+    for place, message in work.read(is_signed):
+        about, new = work.about[place], with_own_signatures(message)
+        problem = f"{work.where(about)} has a thought signature."
+        outcomes = {"replace-signatures": new.parts}
+        if work.offer(Proposal("signature-foreign", about, None, "", problem, message.parts, outcomes, default=False)):
+            edit = work.edit(place)
+            edit.whole, edit.removed = new, not new.parts
+    work.settle()
 
 
 class Flaw(NamedTuple):

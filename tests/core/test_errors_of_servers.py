@@ -1,0 +1,172 @@
+"""Errors of gateways and of servers with another vendor's API lead to the message and to a fix that ends them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import chainviz
+from chainviz.core.formats.vendors import PROVIDERS, SERVERS
+from tests.core.error_classes import (
+    REASONING,
+    SAID,
+    answers,
+    assistant,
+    calls,
+    chat,
+    claude,
+    contents,
+    converse,
+    items,
+    model_call,
+    response,
+    text,
+    thought,
+    tool_result,
+    tool_use,
+    use,
+    used,
+    user,
+)
+
+HI, GO = user(), {"role": "user", "content": "go on"}
+TURN = ("user", {"text": "go on"})
+OTHER_SIGNATURE = model_call(thoughtSignature="QUJDREVGRw==")
+PICTURE = {"inlineData": {"mimeType": "image/png", "data": "aGk="}}
+SIGNED = contents(("user", {"text": "hi"}), ("model", OTHER_SIGNATURE), ("user", response()), ("model", {"text": "ok"}), TURN)
+ASSISTANT = {"role": "assistant", "content": "ok"}
+THINKING = {**ASSISTANT, "reasoning_content": "hm"}
+FOUND: dict[str, tuple[Any, str, str]] = {
+    "Corrupted thought signature.": (SIGNED, "s1.p1.m0", "replace-signatures"),
+    "[400]: Unable to submit request because Thought signature is not valid.. Learn more": (SIGNED, "s1.p1.m0", "replace-signatures"),
+    "Unable to submit request because it must include at least one parts field, which describes the prompt input.": (
+        contents(("user", {"text": "hi"}), ("model",), TURN), "s1.p1.m0", "drop-empty",
+    ),
+    "Unable to submit request because Model input cannot be empty.": (
+        contents(("user", {"text": ""}, {"text": "hi"})), "s1.h.m0.c0", "drop-empty",
+    ),
+    "Requests ending with a model turn are not supported.": (
+        contents(("user", {"text": "hi"}), ("model", {"text": "ok"})), "s1.p1.m0", "append-human",
+    ),
+    "Unable to submit request because `function_response.parts` is not supported for this model.": (
+        contents(
+            ("user", {"text": "hi"}), ("model", model_call()),
+            ("user", {"functionResponse": {"name": "look", "response": {"output": "a"}, "parts": [PICTURE]}}), TURN,
+        ), "s1.p1.m1.c0", "media-to-human",
+    ),
+    "Request contains an invalid argument.": (
+        contents(
+            ("user", {"text": "hi"}), ("model", *[{"functionCall": {"id": "a", "name": "look", "args": {}}}] * 2),
+            ("user", *[{"functionResponse": {"id": "a", "name": "look", "response": {}}}] * 2), TURN,
+        ), "s1.p1.m0.c1", "rename-calls",
+    ),
+    "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]": (
+        chat(HI, THINKING, GO), "s1.p1.m0", "drop-reasoning",
+    ),
+    "'messages.0' : for 'role:user' the following must be satisfied[('messages.0' : property 'timestamp' is unsupported)]": (
+        chat({**GO, "timestamp": 1}, ASSISTANT, GO), "s1.h.m0", "rewrite-message",
+    ),
+    "'messages.0' : for 'role:system' the following must be satisfied[('messages.0.content' : value must be a string)]": (
+        chat({"role": "system", "content": [text("Be brief.")]}, GO), "s1.h.m0", "rewrite-message",
+    ),
+    "Invalid request content: Each message must have at least one content element.": (
+        chat(HI, {"role": "assistant", "content": [], "reasoning_content": "hm"}, GO), "s1.p1.m0", "drop-empty",
+    ),
+    "An empty message was provided. Every message needs at least one non-empty content element.": (
+        chat({"role": "system", "content": ""}, GO), "s1.h.m0.c0", "drop-empty",
+    ),
+    "Invalid request: the message at position 1 with role 'assistant' must not be empty": (
+        chat(HI, {**ASSISTANT, "content": ""}, GO), "s1.p1.m0.c0", "drop-empty",
+    ),
+    "Invalid request: tool_call_id look:3 is not found": (chat(HI, ASSISTANT, answers("look:3"), GO), "s1.p1.m1.c0", "result-to-text"),
+    "invalid params, tool result's tool id(call_function_g0_1) not found (2013)": (
+        chat(HI, ASSISTANT, answers("call_function_g0_1"), GO), "s1.p1.m1.c0", "result-to-text",
+    ),
+    "invalid params, tool call result does not follow tool call (2013)": (chat(HI, calls("c1"), GO), "s1.p1.m0.c0", "answer-call"),
+    "invalid params, invalid function arguments json string, tool_call_id: call_function_ab_1 (2013)": (
+        chat(HI, calls("call_function_ab_1", arguments='{"a": '), answers("call_function_ab_1"), GO), "s1.p1.m0.c0", "mend-arguments",
+    ),
+    "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1": (
+        chat(HI, calls("look:0"), answers("look:0")), "s1.p1.m0", "empty-reasoning",
+    ),
+    "Cannot pass both content and thinking in an assistant message with tool calls! Put the analysis message in one or the other": (
+        chat(HI, {**calls("c1"), "content": "I look.", "reasoning_content": "hm"}, answers("c1"), GO), "s1.p1.m0", "drop-reasoning",
+    ),
+    "Error from provider: Extra inputs are not permitted, field: 'messages[1].reasoning', value: 'hm'": (
+        chat(HI, {**ASSISTANT, "reasoning": "hm"}, GO), "s1.p1.m0", "drop-reasoning",
+    ),
+    "The messages parameter is illegal. Please check the documentation.": (chat(HI, calls("c1"), GO), "s1.p1.m0.c0", "answer-call"),
+    "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object for the field": (
+        converse(
+            ("user", {"text": "hi"}), ("assistant", tool_use("a")),
+            ("user", {"toolResult": {"toolUseId": "a", "content": [{"json": [1]}]}}),
+        ), "s1.p1.m1.c0", "rewrite-message",
+    ),
+    "The content field at messages.2.content.0.toolResult cannot be empty when status value is error.": (
+        converse(
+            ("user", {"text": "hi"}), ("assistant", tool_use("a")),
+            ("user", {"toolResult": {"toolUseId": "a", "content": [], "status": "error"}}),
+        ), "s1.p1.m1.c0", "",
+    ),
+    "The conversation history is incorrectly formatted. The text in content block cannot be null or empty.": (
+        converse(("user", {"text": "hi"}), ("assistant", {"text": ""}), TURN), "s1.p1.m0.c0", "drop-empty",
+    ),
+    "A conversation must alternate between user and assistant roles. Make sure the conversation alternates": (
+        converse(("user", {"text": "hi"}), TURN, ("assistant", tool_use("a")), ("user", tool_result("a"))), "s1.h.m1", "merge-human",
+    ),
+    "missing field `tool_call_id` at line 1 column 88": (
+        chat(HI, ASSISTANT, {"role": "tool", "content": "seen"}, GO), "s1.p1.m1.c0", "result-to-text",
+    ),
+    "Unknown parameter: 'input[0].status'.": (items({**REASONING, "status": None}, SAID, HI), "s1.p1.m0.c0", "respell-item"),
+    "Item with id 'rs_1' not found.": (
+        items({"type": "reasoning", "id": "rs_1", "summary": []}, SAID, HI), "s1.p1.m0.c0", "drop-thinking",
+    ),
+    "messages.1.content.0.thinking.cache_control: Extra inputs are not permitted": (
+        claude(HI, assistant({**thought(), "cache_control": {"type": "ephemeral"}}, use("t1")), user(used("t1"))),
+        "s1.p1.m0.c0", "rewrite-message",
+    ),
+    "messages.1.content.1.tool_use.index: Extra inputs are not permitted": (
+        claude(HI, assistant(text("ok"), {**use("t1"), "index": 1}), user(used("t1"))), "s1.p1.m0.c1", "rewrite-message",
+    ),
+    "API Error: 400 due to tool use concurrency issues. Run /rewind to recover the conversation.": (
+        claude(HI, assistant(use("t1")), GO), "s1.p1.m0.c0", "answer-call",
+    ),
+}  # fmt: skip
+"""The document, the path that the error leads to, and a fix that is offered there; "" where only a person can say what is missing."""
+
+
+@pytest.mark.parametrize("says", FOUND)
+def test_an_error_leads_to_its_place_and_the_fix_ends_it(says: str) -> None:
+    document, path, fix = FOUND[says]
+    chain = chain_of(document)
+    found = chain.locate_error(says)
+    assert str(found.path) == path and (fix in found.fixes or not (fix or found.fixes))
+    if fix:
+        fixed = chain.apply("repair", only=(fix,))
+        assert fix in {row.action for row in fixed.report}
+        assert len(fixed.chain.locate_error(says).problems) < len(found.problems)
+
+
+def chain_of(document: Any) -> chainviz.Chain:
+    return chainviz.load(json.dumps(document).encode())[0]
+
+
+def test_only_a_message_with_an_unknown_member_is_rewritten() -> None:
+    odd, other = {"role": "user", "content": "hi", "timestamp": 1}, {**ASSISTANT, "name": "Bob"}
+    fixed = chain_of(chat(odd, other, GO)).apply("repair", only=("rewrite-message",)).chain
+    assert json.loads(fixed.to_bytes())["messages"] == [{"role": "user", "content": "hi"}, other, GO]
+
+
+def test_thoughts_keep_their_text_without_their_signatures() -> None:
+    thought = {"text": "plan", "thought": True, "thoughtSignature": "QUJD"}
+    chain = chain_of(contents(("user", {"text": "hi"}), ("model", thought, OTHER_SIGNATURE), ("user", response())))
+    fixed = chain.apply("repair", only=("replace-signatures",)).chain
+    assert b"plan" in fixed.to_bytes() and b"QUJD" not in fixed.to_bytes()
+    assert fixed.verdict("gemini-3").state == "accepted"
+
+
+def test_no_chain_is_judged_by_a_server_of_which_only_errors_are_known() -> None:
+    assert not {each.name for each in SERVERS} & {each.name for each in PROVIDERS}
+    assert chain_of(chat(HI, THINKING, GO)).verdict("openai_chat").state != "rejected"
