@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from chainviz.chains.library import sessions as library_sums
+from chainviz.chains.overview import view as overview
+from chainviz.sessions_index import services
 from tests.examples import load_profile
 from tests.store.emptying import tables_are_emptied  # noqa: F401
 
@@ -22,6 +25,13 @@ load_profile()
 def purges_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The files of the database keep the room that other tests filled; a purge would wait for a worker because of them."""
     monkeypatch.setattr("chainviz.purge.jobs.FILES_AT_ONCE", 1 << 60)
+
+
+@pytest.fixture(autouse=True)
+def sums_are_not_kept() -> None:
+    """A process keeps sums over an index by the keys and revisions of its sources, which two tests' databases may share."""
+    for each in (library_sums._kept, services._progress_sums, overview._known_page):
+        each.cache_clear()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -52,7 +52,8 @@ def open_drafts(person: User) -> QuerySet[Draft]:
 
 def drafts_of(chains: Iterable[Chain], person: User) -> dict[int, OpenDraft]:
     """Return for each chain the draft of its newest version, else of an older one."""
-    found = open_drafts(person).filter(chain__in=[chain.pk for chain in chains])
+    keys = [chain.pk for chain in chains]
+    found = open_drafts(person).filter(chain__in=keys) if keys else ()
     return {draft.chain_id: OpenDraft(draft.pk, draft.steps) for draft in reversed(found)}  # type: ignore[attr-defined]
 
 

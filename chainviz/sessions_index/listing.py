@@ -18,7 +18,7 @@ from chainviz.core.sources import SessionState, Store, find_stores, get_store
 from chainviz.core.sources.folder_files import SessionFolder
 from chainviz.core.sources.folder_store import FolderStore
 from chainviz.jobs.lease import storable
-from chainviz.sessions_index.models import Session, Source
+from chainviz.sessions_index.models import Session, Source, note_changes
 
 AT_ONCE = 500
 """The number of rows written in one statement."""
@@ -44,11 +44,15 @@ def list_source(source: Source) -> None:
         (path, key): _Known(pk, state)
         for pk, path, key, state in source.sessions.values_list("pk", "path", "key", "state")
     }
+    added = [state for key, state in states.items() if key not in known]
+    changed = [(known[key].pk, state) for key, state in states.items() if key in known and known[key].state != state_text(state)]
+    gone = [each.pk for key, each in known.items() if key not in states and not key[0].startswith(tuple(unlisted))]
     with transaction.atomic():
-        _add(source, [state for key, state in states.items() if key not in known])
-        _change([(known[key].pk, state) for key, state in states.items() if key in known and known[key].state != state_text(state)])
-        gone = [each.pk for key, each in known.items() if key not in states and not key[0].startswith(tuple(unlisted))]
+        _add(source, added)
+        _change(changed)
         _delete(gone)
+        if added or changed or gone:
+            note_changes(pk=source.pk)
         Source.objects.filter(pk=source.pk).update(listed_at=timezone.now(), sentence=storable(" ".join(sentences)))
 
 
@@ -84,7 +88,9 @@ def fill_heads(rows: Iterable[Session]) -> None:
         if found is not None:
             show_head(row, found)
             filled.append(row)
-    Session.objects.bulk_update(filled, HEAD_FIELDS, batch_size=AT_ONCE)
+    with transaction.atomic():
+        Session.objects.bulk_update(filled, HEAD_FIELDS, batch_size=AT_ONCE)
+        note_changes(pk__in={row.source_id for row in filled})
 
 
 HEAD_FIELDS = ("title", "project", "model", "parent", "messages")

@@ -27,12 +27,27 @@ class Source(models.Model):
     """A person stopped the reading. Unread sessions wait until somebody continues it."""
     sentence = models.TextField(default="", blank=True)
     """The reason why the source, or one of its places, could not be listed; "" if it could."""
+    revision = models.BigIntegerField(default=0)
+    """A number that grows whenever a session of the source changes here, so that pages can keep sums over all sessions."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "agent", "path", "pattern"], name="source_chosen_once")]
 
     def __str__(self) -> str:
         return f"source {self.pk}"
+
+
+def note_changes(**sources: object) -> None:
+    """Note that sessions of some sources have changed, in the transaction that changes them."""
+    Source.objects.filter(**sources).update(revision=F("revision") + 1)
+
+
+Revision = tuple[tuple[int, int], ...]
+
+
+def revision_of(team: int) -> Revision:
+    """Return a value that differs after every change of a team's sessions."""
+    return tuple(Source.objects.filter(team=team).order_by("pk").values_list("pk", "revision"))
 
 
 class SessionQuerySet(models.QuerySet["Session"]):

@@ -17,7 +17,7 @@ from chainviz.core.session_facts import FACTS_EDITION, SessionFacts, read_facts
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.jobs.lease import storable
 from chainviz.sessions_index.listing import store_of
-from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionProblem, SessionRepeat, SessionTool
+from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionProblem, SessionRepeat, SessionTool, note_changes
 from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.web.prices import millionths, models, price_edition
 
@@ -49,6 +49,7 @@ def read_session(row: Session) -> None:
             child._default_manager.filter(session=row.pk).delete()
         if facts is not None and is_there:
             _write_children(row, facts)
+        note_changes(pk=row.source_id)
 
 
 def _failed(sentence: str) -> dict[str, Any]:

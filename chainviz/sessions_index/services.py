@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.conf import settings
 from django.db.models import Count, F, Q, Sum
@@ -15,7 +16,7 @@ from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.sessions_index.job import SCAN, is_due, start_scan
 from chainviz.sessions_index.listing import fill_heads, list_source
-from chainviz.sessions_index.models import Session, Source
+from chainviz.sessions_index.models import Revision, Session, Source, note_changes, revision_of
 from chainviz.sessions_index.reading import EDITION
 
 FIRST = 60
@@ -153,16 +154,7 @@ def scan_if_due(team: Team) -> Job | None:
 
 
 def progress_of(team: Team) -> Progress:
-    is_unread = ~Q(read_state=F("state"))
-    rows = Session.objects.filter(team=team)
-    sums = rows.aggregate(
-        total=Count("pk"),
-        left=Count("pk", filter=is_unread),
-        bytes=Sum("size", default=0),
-        bytes_left=Sum("size", filter=is_unread, default=0),
-        refused=Count("pk", filter=Q(health=Session.Health.REFUSED)),
-        failed=Count("pk", filter=Q(health=Session.Health.FAILED)),
-    )
+    sums = _progress_sums(team.pk, revision_of(team.pk))
     return Progress(
         read=sums["total"] - sums["left"],
         total=sums["total"],
@@ -175,11 +167,25 @@ def progress_of(team: Team) -> Progress:
     )
 
 
+@lru_cache(maxsize=64)
+def _progress_sums(team: int, revision: Revision) -> dict[str, int]:
+    is_unread = ~Q(read_state=F("state"))
+    return Session.objects.filter(team=team).aggregate(
+        total=Count("pk"),
+        left=Count("pk", filter=is_unread),
+        bytes=Sum("size", default=0),
+        bytes_left=Sum("size", filter=is_unread, default=0),
+        refused=Count("pk", filter=Q(health=Session.Health.REFUSED)),
+        failed=Count("pk", filter=Q(health=Session.Health.FAILED)),
+    )
+
+
 def look_again() -> None:
     """Prepare the index when a server starts: its worker lists all sources once, and reads sessions that changed or were read by an older
     release."""
     Source.objects.update(listed_at=None)
     Session.objects.exclude(Q(rules=EDITION) | Q(read_state="")).update(read_state="")
+    note_changes()
 
 
 def stop(team: Team) -> None:

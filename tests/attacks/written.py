@@ -39,7 +39,16 @@ from chainviz.review.models.threads import LONGEST_TAG
 from chainviz.review.requests.services import ask, close, dismiss, give_verdict
 from chainviz.review.sign_off.services import sign_off
 from chainviz.review.threads.writing import NewThread, begin, reply, set_resolved
-from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionProblem, SessionRepeat, SessionTool, Source
+from chainviz.sessions_index.models import (
+    Session,
+    SessionDay,
+    SessionError,
+    SessionProblem,
+    SessionRepeat,
+    SessionTool,
+    Source,
+    note_changes,
+)
 from tests.chains.making import ai, human, make_chain
 
 Known = dict[str, list[Any]]
@@ -110,6 +119,7 @@ def index(lin: Membership, line: str) -> int:
         team=lin.team, source=source, path=f"/nowhere/{line}", key=line[:200], state="1:1", read_state="1:1", changed_at=timezone.now(),
         health="failed", sentence=line, **words,
     )  # fmt: skip
+    note_changes(pk=source.pk)
     SessionDay.objects.create(session=row, day=timezone.now().date(), model=line[:200], calls=1, input=5)
     SessionTool.objects.create(session=row, name=line[:200], calls=1)
     SessionProblem.objects.create(session=row, place=0, rule="result-missing", count=1, text=line)

@@ -17,7 +17,6 @@ from django.test.utils import CaptureQueriesContext
 
 from chainviz.accounts.models import local_owner
 from chainviz.chains.models import Chain
-from chainviz.chains.overview import view as overview
 from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
@@ -139,7 +138,6 @@ def test_sums_of_the_library_read_an_index_and_no_long_rows() -> None:
 
 def test_sums_of_sessions_read_an_index_and_no_long_rows() -> None:
     make_chain([human("Fix the build."), ai("Done.")])
-    overview._known_page.cache_clear()
     for address in ("/", "/overview/?since=all"):
         with CaptureQueriesContext(connection) as queries:
             Client().get(address)

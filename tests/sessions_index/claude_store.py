@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from chainviz.accounts.models import Team
-from chainviz.sessions_index.models import Session
+from chainviz.sessions_index.models import Session, note_changes
 from chainviz.sessions_index.services import choose_folder
 
 BEGAN = 1_795_000_000
@@ -82,4 +82,5 @@ def make_session(team: Team) -> Session:
     """A row of the index whose file is gone."""
     source = choose_folder(team, "/nowhere")
     facts = {"path": "/nowhere/a.jsonl", "key": "a", "state": "1:1", "read_state": "1:1", "changed_at": timezone.now()}
+    note_changes(pk=source.pk)
     return Session.objects.create(team=team, source=source, **facts)

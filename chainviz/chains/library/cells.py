@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -114,23 +115,60 @@ def _session_of(chain: Chain) -> Session | None:
     return copy.session if copy is not None else None
 
 
-@dataclass(frozen=True, slots=True)
 class SessionRow:
-    session: Session
-    health: HealthView
-    agent: AgentView | None
-    model: str
-    tokens: str
-    usage: str
-    """Tokens in and out, in words."""
-    line: str
-    """The points of the line of its growing prompts, in a box of 44 by 14; "" if there are too few."""
-    is_full: bool
-    """The session is near the limit of its context window."""
-    cost: str
-    duration: str
-    format_label: str
-    is_running: bool
+    """The cells of a session's row, each worked out when it is shown: most rows look as they did before."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    @property
+    def health(self) -> HealthView:
+        session = self.session
+        return health_view(session.health, session.problems, session.secrets, is_read=session.is_read)
+
+    @property
+    def agent(self) -> AgentView | None:
+        return agent_view(self.session.agent or agent_of_format(self.session.format))
+
+    @property
+    def model(self) -> str:
+        return marks(one_line(self.session.model, 60))
+
+    @property
+    def tokens(self) -> str:
+        return "" if self.session.tokens is None else tokens_text(self.session.tokens)
+
+    @property
+    def usage(self) -> str:
+        """Tokens in and out, in words."""
+        session = self.session
+        return f"{tokens_text(session.input or 0)} in, {tokens_text(session.output or 0)} out" if session.tokens is not None else ""
+
+    @property
+    def line(self) -> str:
+        """The points of the line of its growing prompts, in a box of 44 by 14; "" if there are too few."""
+        return _line(self.session.growth)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the session is near the limit of its context window."""
+        return bool(self.session.window) and (self.session.context or 0) / (self.session.window or 1) > NEAR
+
+    @property
+    def cost(self) -> str:
+        return "" if self.session.cost is None else cost_text(self.session.cost)
+
+    @property
+    def duration(self) -> str:
+        return duration_text(self.session.duration / 1000) if self.session.duration else ""
+
+    @property
+    def format_label(self) -> str:
+        return format_label(self.session.format) if self.session.format else ""
+
+    @cached_property
+    def is_running(self) -> bool:
+        return scan.is_running(int(self.session.changed_at.timestamp() * 1e9))
 
     @property
     def mark(self) -> str:
@@ -138,25 +176,6 @@ class SessionRow:
         session = self.session
         facts = (session.state, session.read_state, session.health, session.title, session.cost, self.is_running)
         return sha256(repr(facts).encode("utf-8", "replace")).hexdigest()[:12]
-
-
-def session_row(session: Session) -> SessionRow:
-    is_recorded = session.tokens is not None
-    share = (session.context or 0) / session.window if session.window else 0
-    return SessionRow(
-        session=session,
-        health=health_view(session.health, session.problems, session.secrets, is_read=session.is_read),
-        agent=agent_view(session.agent or agent_of_format(session.format)),
-        model=marks(one_line(session.model, 60)),
-        tokens=tokens_text(session.tokens) if session.tokens is not None else "",
-        usage=f"{tokens_text(session.input or 0)} in, {tokens_text(session.output or 0)} out" if is_recorded else "",
-        line=_line(session.growth),
-        is_full=share > NEAR,
-        cost="" if session.cost is None else cost_text(session.cost),
-        duration=duration_text(session.duration / 1000) if session.duration else "",
-        format_label=format_label(session.format) if session.format else "",
-        is_running=scan.is_running(int(session.changed_at.timestamp() * 1e9)),
-    )
 
 
 def _line(growth: Sequence[int]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from chainviz.chains.folders.scan import RUNNING
 from chainviz.chains.library.columns import BY_NAME, Column
+from chainviz.chains.library.sessions import kept
 from chainviz.chains.models import Chain
 from chainviz.sessions_index.models import SessionQuerySet
 
@@ -67,21 +68,25 @@ class Entries:
 
     chains: QuerySet[Chain]
     sessions: SessionQuerySet
+    state: Hashable = None
+    """The state of the library if these are all its sessions; None if a filter applies."""
 
     def count(self) -> int:
         return self.chains.count() + self.sessions.count()
 
     def totals(self) -> Totals:
-        return Totals(**_sums(self.chains.aggregate(**_totals()))) + Totals(**_sums(self.sessions.aggregate(**_totals(is_live=True))))
+        sessions = kept(self.state, "totals", lambda: Totals(**_sums(self.sessions.aggregate(**_totals()))))
+        running = _running(self.sessions).count() if _may_run(sessions) else 0
+        return Totals(**_sums(self.chains.aggregate(**_totals()))) + replace(sessions, running=running)
 
     def by_project(self) -> dict[str, Totals]:
         """Return the totals of each project. The project with the newest row comes first."""
-        found = dict[str, Totals]()
-        sessions: Any = self.sessions.order_by().values(at=F("project")).annotate(**_totals(is_live=True))
-        chains: Any = self.chains.order_by().values(at=F("project")).annotate(**_totals())
-        for each in (*sessions, *chains):
-            project = each.pop("at") or ""
-            found[project] = found.get(project, Totals()) + Totals(**_sums(each))
+        found = dict(kept(self.state, "projects", lambda: _by_project(self.sessions)))
+        for project, totals in _by_project(self.chains).items():
+            found[project] = found.get(project, Totals()) + totals
+        if any(map(_may_run, found.values())):
+            for project in set(found).intersection(running := list(_running(self.sessions).values_list("project", flat=True))):
+                found[project] = replace(found[project], running=running.count(project))
         return dict(sorted(found.items(), key=lambda item: item[1].newest or timezone.now(), reverse=True))
 
     def keys(self, order: str, start: int, stop: int) -> list[Key]:
@@ -123,8 +128,25 @@ def sort_expression(column: Column, *, is_session: bool) -> Any:
     return Value(None, output_field=type(field)())
 
 
-def _totals(*, is_live: bool = False) -> dict[str, Any]:
-    running = Q(changed_at__gte=timezone.now() - timedelta(seconds=RUNNING)) if is_live else Q(pk=None)
+def _by_project(rows: Any) -> dict[str, Totals]:
+    """Return the totals of each project, without the number of running sessions."""
+    found = dict[str, Totals]()
+    for each in rows.order_by().values(at=F("project")).annotate(**_totals()):
+        project = each.pop("at") or ""
+        found[project] = found.get(project, Totals()) + Totals(**_sums(each))
+    return found
+
+
+def _running(sessions: SessionQuerySet) -> SessionQuerySet:
+    return sessions.filter(changed_at__gte=timezone.now() - timedelta(seconds=RUNNING)).order_by()
+
+
+def _may_run(totals: Totals) -> bool:
+    """Return True if one of the rows has just changed."""
+    return totals.newest is not None and totals.newest >= timezone.now() - timedelta(seconds=RUNNING)
+
+
+def _totals() -> dict[str, Any]:
     return {
         "count": Count("pk"),
         "total_messages": Sum("messages", default=0),
@@ -133,7 +155,6 @@ def _totals(*, is_live: bool = False) -> dict[str, Any]:
         "total_duration": Sum("duration", default=0),
         "unrecorded": Count("pk", filter=Q(tokens=None)),
         "refused": Count("pk", filter=Q(health="refused")),
-        "running": Count("pk", filter=running),
         "newest": Max("changed_at"),
     }
 

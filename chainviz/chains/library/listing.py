@@ -17,7 +17,7 @@ from django.http import HttpRequest
 from chainviz.accounts.models import Membership, User
 from chainviz.chains.folders.chain_folders import ChainFolders, in_folder
 from chainviz.chains.library.agents import formats_of_agent
-from chainviz.chains.library.cells import Row, SessionRow, row_of, session_row
+from chainviz.chains.library.cells import Row, SessionRow, row_of
 from chainviz.chains.library.columns import Column, chosen_columns
 from chainviz.chains.library.entries import CHAIN, PER_GROUP, SESSION, Entries, Key, Totals
 from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
@@ -49,7 +49,8 @@ AnyRow = Row | SessionRow
 
 def fitting_entries(library: Library, wanted: Filter, member: Membership) -> Entries:
     """Return the chains and sessions that match a filter."""
-    return Entries(fitting(library.chains, wanted, member), fitting_sessions(library.sessions, wanted, _copies(library, wanted, member)))
+    chains, sessions = fitting(library.chains, wanted, member), fitting_sessions(library.sessions, wanted, _copies(library, wanted, member))
+    return Entries(chains, sessions, None if wanted.is_set else library.state)
 
 
 def all_fitting_sessions(wanted: Filter, member: Membership) -> SessionQuerySet:
@@ -341,7 +342,7 @@ def _rows(keys: Sequence[Key], view: View, wanted: Filter) -> dict[Key, AnyRow]:
     found_sessions = Session.objects.in_bulk([key.pk for key in keys if key.kind == SESSION])
     hits = hits_of(list(found_chains.values()), wanted.terms)
     largest = max((chain.size for chain in found_chains.values()), default=0)
-    rows: dict[Key, AnyRow] = {Key(SESSION, pk): session_row(session) for pk, session in found_sessions.items()}
+    rows: dict[Key, AnyRow] = {Key(SESSION, pk): SessionRow(session) for pk, session in found_sessions.items()}
     for pk, chain in found_chains.items():
         rows[Key(CHAIN, pk)] = row_of(chain, largest, view.folders.paths.get(pk, ""), hits.get(pk))
     return rows

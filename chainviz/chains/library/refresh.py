@@ -23,7 +23,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.folders.chain_folders import chain_folders
 from chainviz.chains.folders.choose_folders import sees_files
 from chainviz.chains.folders.opening import read_grown
-from chainviz.chains.library.cells import Row, SessionRow, is_running, row_of, session_row
+from chainviz.chains.library.cells import Row, SessionRow, is_running, row_of
 from chainviz.chains.library.columns import chosen_columns
 from chainviz.chains.library.filter import Filter, read_filter
 from chainviz.chains.library.listing import ROWS_WITH_HITS, View, fitting, listing
@@ -126,7 +126,7 @@ def _changed_sessions(member: Membership, asked: QueryDict) -> list[SessionRow]:
     """Return the sessions of a page whose rows have changed since the page was rendered."""
     named = zip(map(small_number, asked.getlist("session")), asked.getlist("session-mark"), strict=False)
     marks = {key: mark for key, mark in islice(named, MOST_ROWS) if key is not None}
-    rows = map(session_row, Session.objects.visible_to(member).filter(pk__in=marks))
+    rows = map(SessionRow, Session.objects.visible_to(member).filter(pk__in=marks))
     return [row for row in rows if row.mark != marks[row.session.pk]]
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, TypeVar
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -16,9 +17,12 @@ from chainviz.chains.library.agents import AgentView, agent_of_format, agent_vie
 from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
 from chainviz.chains.models import Chain, ChainQuerySet, WorkingCopy
 from chainviz.chains.working_copies.kept import unused
-from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionQuerySet, SessionRepeat, SessionTool
+from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionQuerySet, SessionRepeat, SessionTool, revision_of
 
+T = TypeVar("T")
 Days = TypeVar("Days", bound=QuerySet[Any])
+MOST_STATES = 64
+"""The number of states of libraries whose sums a process keeps."""
 OF_SESSIONS = ("only_secrets", "only_sessions", "ending", "error", "repeated", "first_day", "last_day")
 """Fields of a filter that apply only to sessions of the index and to chains that came from them."""
 
@@ -42,15 +46,42 @@ class Library:
     """The sessions that are not shown as chains."""
     copies: ChainQuerySet
     """The chains of these sessions that were opened."""
+    state: Hashable = None
+    """A value that differs after every change of these sessions; None if it is not known."""
+
+    def keep(self, name: str, work: Callable[[SessionQuerySet], T]) -> T:
+        """Return what `work` finds out about all sessions, kept under a name until one of them changes."""
+        return kept(self.state, name, lambda: work(self.sessions))
+
+
+def kept(state: Hashable, name: str, work: Callable[[], T]) -> T:
+    """Return what `work` returned the first time in this state of the sessions. It must not depend on the time of day."""
+    if state is None:
+        return work()
+    found = _kept(state)
+    if name not in found:
+        found[name] = work()
+    value: T = found[name]
+    return value
+
+
+@lru_cache(maxsize=MOST_STATES)
+def _kept(state: Hashable) -> dict[str, Any]:
+    return {}
 
 
 def library_of(member: Membership) -> Library:
     chains = Chain.objects.visible_to(member).in_library()
     copies = WorkingCopy.objects.filter(Exists(Chain.objects.visible_to(member).filter(pk=OuterRef("chain"))))
-    hidden = [copy.pk for copy in unused(copies).only("pk")]
-    shown = copies.exclude(pk__in=hidden).exclude(session=None)
-    sessions = indexed_sessions(member).exclude(pk__in=shown.values("session"))
-    return Library(chains.exclude(pk__in=hidden), sessions, chains.filter(pk__in=hidden))
+    opened = dict(copies.values_list("pk", "session"))
+    hidden = [copy.pk for copy in unused(copies).only("pk")] if opened else []
+    shown = sorted(session for copy, session in opened.items() if session is not None and copy not in set(hidden))
+    sessions = indexed_sessions(member)
+    if shown:
+        of_chains = copies.exclude(pk__in=hidden).exclude(session=None)
+        sessions = sessions.exclude(pk__in=of_chains.values("session"))
+    state = (member.team_id, member.may("files"), revision_of(member.team_id), tuple(shown))
+    return Library(chains.exclude(pk__in=hidden), sessions, chains.filter(pk__in=hidden), state)
 
 
 def indexed_sessions(member: Membership) -> SessionQuerySet:
@@ -61,7 +92,8 @@ def indexed_sessions(member: Membership) -> SessionQuerySet:
 def agents_in(library: Library) -> list[AgentView]:
     """Return the agents of the filter, by name."""
     formats = library.chains.order_by().values_list("format", flat=True).distinct()
-    names = {*library.sessions.order_by().values_list("agent", flat=True).distinct(), *map(agent_of_format, formats)}
+    of_sessions = library.keep("agents", lambda sessions: set(sessions.order_by().values_list("agent", flat=True).distinct()))
+    names = {*of_sessions, *map(agent_of_format, formats)}
     return sorted(filter(None, map(agent_view, names)), key=lambda agent: agent.label.lower())
 
 

@@ -37,6 +37,7 @@ from chainviz.chains.uploads.imports import RAW_TEXT
 from chainviz.chains.uploads.tray import tray_of
 from chainviz.chains.welcome import is_first_page
 from chainviz.core.formats import FORMATS, format_label
+from chainviz.sessions_index.models import SessionQuerySet
 from chainviz.web.http import own_page, page_or_fragment, see_other, small_number, wants_fragment
 from chainviz.web.tour import leave_tour, start_tour
 
@@ -215,13 +216,7 @@ def counts(member: Membership, shown: Library | None = None) -> dict[str, int]:
         binned=Count("pk", filter=~is_kept),
         newest=Max("pk", default=0),
     )
-    sessions = shown.sessions.aggregate(
-        count=Count("pk"),
-        bytes=Sum("size", default=0),
-        refused=Count("pk", filter=Q(health="refused")),
-        secrets=Count("pk", filter=Q(secrets__gt=0)),
-        newest=Max("pk", default=0),
-    )
+    sessions = shown.keep("counts", _count_sessions)
     copies = shown.copies.aggregate(
         count=Count("pk"),
         bytes=Sum("size", default=0),
@@ -240,9 +235,19 @@ def counts(member: Membership, shown: Library | None = None) -> dict[str, int]:
     }
 
 
+def _count_sessions(sessions: SessionQuerySet) -> dict[str, int]:
+    return sessions.aggregate(
+        count=Count("pk"),
+        bytes=Sum("size", default=0),
+        refused=Count("pk", filter=Q(health="refused")),
+        secrets=Count("pk", filter=Q(secrets__gt=0)),
+        newest=Max("pk", default=0),
+    )
+
+
 def projects_in(shown: Library) -> Mapping[str, Totals]:
     """Return the totals of each project, the one with the newest row first."""
-    return Entries(shown.chains, shown.sessions).by_project()
+    return Entries(shown.chains, shown.sessions, shown.state).by_project()
 
 
 def side(request: HttpRequest, wanted: Filter, folders: ChainFolders, totals: Mapping[str, Totals]) -> dict[str, Any]:

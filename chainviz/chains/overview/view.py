@@ -8,7 +8,6 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any
 
-from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -28,8 +27,8 @@ from chainviz.chains.overview.drawing import ChartBar, ChartView
 from chainviz.chains.usage import cost_text, sum_text
 from chainviz.chains.verdicts import rule_words
 from chainviz.core.counts import count_text
-from chainviz.sessions_index.models import Session
-from chainviz.sessions_index.services import Progress, progress_of
+from chainviz.sessions_index.models import Revision, Session, revision_of
+from chainviz.sessions_index.services import progress_of
 from chainviz.web.formatting import byte_text, hours_text, round_tokens_text, share_text, tokens_text
 from chainviz.web.http import url_or_nothing
 
@@ -108,7 +107,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     asked = read_choice(request.GET, timezone.localdate())
     choice = asked if DAYS & request.GET.keys() else _with_sessions(member, asked)
     progress = progress_of(member.team)
-    page = _page(member, choice, progress)
+    page = _page(member, choice)
     context = {
         "page": page,
         "choice": choice,
@@ -146,14 +145,13 @@ MOST_PAGES = 64
 """The number of pages that a process caches."""
 
 
-def _page(member: Membership, choice: Choice, progress: Progress) -> Overview:
+def _page(member: Membership, choice: Choice) -> Overview:
     """Return the page of this choice; the one that was shown before where neither the index nor the person's role has changed."""
-    newest = Session.objects.filter(team=member.team_id).aggregate(newest=Max("changed_at"))["newest"]
-    return _known_page(member, choice, (member.may("files"), progress, newest))
+    return _known_page(member, choice, (member.may("files"), revision_of(member.team_id)))
 
 
 @lru_cache(maxsize=MOST_PAGES)
-def _known_page(member: Membership, choice: Choice, state: tuple[object, ...]) -> Overview:
+def _known_page(member: Membership, choice: Choice, state: tuple[bool, Revision]) -> Overview:
     return Overview(member, choice)
 
 

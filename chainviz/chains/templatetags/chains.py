@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from urllib.parse import urlencode
 
@@ -40,16 +41,20 @@ class _RowKey:
 
     row: SessionRow = field(compare=False)
     columns: frozenset[str]
-    facts: str
+    facts: tuple[object, ...]
     times: tuple[str, ...]
 
 
 @register.simple_tag
 def session_row(row: SessionRow, columns: set[str]) -> SafeString:
     session, now = row.session, timezone.now()
-    facts = {name: value for name, value in vars(session).items() if name != "_state"}
+    # lists are left out: they change together with the state in which the session was read
+    facts = tuple(value for value in vars(session).values() if value is None or type(value) in _PLAIN)
     times = tuple(relative_time(at, now) for at in (session.changed_at, session.began_at) if at)
-    return _rendered(_RowKey(row, frozenset(columns), f"{row.is_running}{facts}", times))
+    return _rendered(_RowKey(row, frozenset(columns), (row.is_running, *facts), times))
+
+
+_PLAIN = frozenset((str, int, bool, datetime))
 
 
 @lru_cache(maxsize=MOST_ROWS)
