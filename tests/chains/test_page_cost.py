@@ -138,12 +138,12 @@ def test_sums_of_the_library_read_an_index_and_no_long_rows() -> None:
 
 def test_sums_of_sessions_read_an_index_and_no_long_rows() -> None:
     make_chain([human("Fix the build."), ai("Done.")])
-    for address in ("/", "/overview/?since=all"):
+    for address, least in (("/", 3), ("/overview/?since=all", 1)):
         with CaptureQueriesContext(connection) as queries:
             Client().get(address)
         asked = [each["sql"] for each in queries if 'FROM "sessions_index_session" WHERE' in each["sql"]]
         sums = [sql for sql in asked if "COUNT(" in sql or "SUM(" in sql]
-        assert len(sums) >= 3
+        assert len(sums) >= least
         for sql in sums:
             with connection.cursor() as cursor:
                 cursor.execute(f"EXPLAIN QUERY PLAN {sql}")

@@ -16,7 +16,7 @@ from chainviz.jobs.tasks import run_next_job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.sessions_index import reading, services
 from chainviz.sessions_index.job import go_on_where_unread
-from chainviz.sessions_index.models import Session, SessionDay, SessionRepeat
+from chainviz.sessions_index.models import Session, SessionDay, SessionRepeat, revision_of
 from tests.core.databases.opencode_database import create as create_opencode
 from tests.sessions_index.claude_store import GOOD, REFUSED, answer, text, user, write_session
 
@@ -119,6 +119,34 @@ def test_only_what_changed_is_read_again(home: Path, member: Membership, monkeyp
     run_waiting_jobs()
     assert read == ["two"]
     assert [(row.key, row.messages) for row in Session.objects.all()] == [("two", 9)]
+
+
+def test_every_change_of_a_session_changes_the_revision(home: Path, member: Membership) -> None:
+    """Pages keep sums over all sessions while the revision is the same."""
+    path = write_session(home, "one", GOOD)
+    seen = [revision_of(member.team_id)]
+
+    def changed() -> bool:
+        seen.append(revision_of(member.team_id))
+        return seen[-1] not in seen[:-1]
+
+    index(member)
+    assert changed()
+    services.scan(member.team)
+    run_waiting_jobs()
+    assert not changed()
+    write_session(home, "one", [*GOOD, user("More", 60)], at=90)
+    services.scan(member.team)
+    run_waiting_jobs()
+    assert changed()
+    services.look_again()
+    assert changed()
+    path.unlink()
+    services.scan(member.team)
+    run_waiting_jobs()
+    assert changed()
+    services.choose_sources(member, [])
+    assert revision_of(member.team_id) == ()
 
 
 def test_unreadable_session_keeps_its_row_with_the_reason(home: Path, member: Membership) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -31,17 +32,10 @@ BYTES_PER_TOKEN = 4
 @dataclass(frozen=True, slots=True)
 class Totals:
     sessions: int = 0
-    cost: int = 0
-    """The cost in millionths of a dollar."""
-    input: int = 0
-    cached: int = 0
-    output: int = 0
     duration: int = 0
     """The duration in milliseconds."""
     refused: int = 0
     secrets: int = 0
-    unread: int = 0
-    """The number of sessions that are not read yet."""
     without_usage: int = 0
     without_price: int = 0
     """The number of sessions with tokens of a model without a list price."""
@@ -69,26 +63,31 @@ def sessions_of_all_days(member: Membership, choice: Choice) -> SessionQuerySet:
 
 
 def totals(sessions: SessionQuerySet) -> Totals:
-    sums = sessions.aggregate(
-        sessions=Count("pk"),
-        duration=Sum("duration", default=0),
-        refused=Count("pk", filter=Q(health=Session.Health.REFUSED)),
-        secrets_in=Count("pk", filter=Q(secrets__gt=0)),
-        unread=Count("pk", filter=Q(health=Session.Health.UNREAD)),
+    """Sum over sessions by health and ending, in one query."""
+    groups = sessions.order_by().values("health", "ending").annotate(
+        number=Count("pk"),
+        time=Sum("duration", default=0),
+        with_secrets=Count("pk", filter=Q(secrets__gt=0)),
         without_usage=Count("pk", filter=Q(tokens=None) & ~Q(health=Session.Health.UNREAD)),
         without_price=Count("pk", filter=Q(cost=None, tokens__gt=0)),
     )
-    sums["secrets"] = sums.pop("secrets_in")
-    groups = sessions.values("health", "ending").annotate(number=Count("pk"), with_secrets=Count("pk", filter=Q(secrets__gt=0)))
-    health, endings = dict[str, int](), dict[str, int]()
-    for row in groups.order_by():
-        secret = row["with_secrets"] if row["health"] != Session.Health.REFUSED else 0
-        shown = row["health"] or "unread"
-        health[shown] = health.get(shown, 0) + row["number"] - secret
-        health["secrets"] = health.get("secrets", 0) + secret
-        ending = row["ending"] or "unrecorded"
-        endings[ending] = endings.get(ending, 0) + row["number"]
-    return Totals(**sums, health=health, endings=endings)
+    sums, health, endings = Counter[str](), Counter[str](), Counter[str]()
+    for row in groups:
+        is_refused = row["health"] == Session.Health.REFUSED
+        secret = 0 if is_refused else row["with_secrets"]
+        health.update({row["health"] or "unread": row["number"] - secret, "secrets": secret})
+        endings[row["ending"] or "unrecorded"] += row["number"]
+        sums.update({name: row[name] for name in ("number", "time", "with_secrets", "without_usage", "without_price")})
+    return Totals(
+        sessions=sums["number"],
+        duration=sums["time"],
+        refused=health[Session.Health.REFUSED],
+        secrets=sums["with_secrets"],
+        without_usage=sums["without_usage"],
+        without_price=sums["without_price"],
+        health=dict(health),
+        endings=dict(endings),
+    )
 
 
 def day_values(sessions: SessionQuerySet, choice: Choice) -> DayValues:
