@@ -43,7 +43,7 @@ from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import LIST_STEP, Unit
 from chainviz.core.formats.contract import Format
-from chainviz.core.formats.misspelt_names import misspelt_names
+from chainviz.core.formats.misspelt_names import is_right, misspelt_names
 
 ROLES = frozenset((SYSTEM, HUMAN, AI, TOOL))
 ROLE_WORDS = frozenset(("system", "developer", "user", "human", "assistant", "ai", "model", "tool", "function"))
@@ -161,6 +161,8 @@ class Coverage:
         for unit in units:
             value = self._format.spoken(unit.value)
             known = self._known(value)
+            if _is_plainly_shown(value, shown.texts, known):
+                continue
             misspelt = self._add_misspelt(value, known, unit)
             unseen = [each for each in _unseen(value, shown, known) if each[0] not in misspelt]
             if unseen:
@@ -193,7 +195,7 @@ class Coverage:
             self._add("field", name, unit)
         return names
 
-    def _known(self, value: object) -> Container[str]:
+    def _known(self, value: object) -> frozenset[str]:
         return _with_known(self._format.carried_in(value))
 
     def _add(self, kind: UnreadKind, name: str, unit: Unit) -> None:
@@ -359,6 +361,33 @@ def _leaves(value: Any, known: Container[str]) -> list[_Leaf]:
         elif kind is int or kind is float:
             found.append((key, str(value), False))
     return found
+
+
+def _is_plainly_shown(value: Any, shown: Container[str], known: frozenset[str]) -> bool:
+    """Return True, cheaply, for nearly every record: all names are right, and each text is that of a part."""
+    stack: list[Any] = [value]
+    while stack:
+        each = stack.pop()
+        if type(each) is list:
+            members: Iterable[Any] = each
+        elif type(each) is dict and _are_right(tuple(each), known) and each.get("type") not in ("thinking", "reasoning"):
+            if type(name := each.get("name")) is str and name and name not in shown:
+                return False
+            members = [inner for key, inner in each.items() if key not in known]
+        else:
+            return False
+        for inner in members:
+            if type(inner) is str:
+                if inner and (inner not in shown or inner in ROLE_WORDS):
+                    return False
+            elif inner is not None:
+                stack.append(inner)
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _are_right(names: tuple[str, ...], known: frozenset[str]) -> bool:
+    return all(name in known or is_right(name) for name in names)
 
 
 @lru_cache(maxsize=4096)

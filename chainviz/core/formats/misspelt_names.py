@@ -48,6 +48,11 @@ def misspelt_names(value: Any, known: Container[str]) -> Iterator[str]:
             ]
 
 
+def is_right(name: str) -> bool:
+    """Return True for a name that is not nearly one of CARRYING."""
+    return not _right_names(name)
+
+
 def _means_something(value: Any) -> bool:
     return value is True or (bool(value) and not isinstance(value, int | float))
 

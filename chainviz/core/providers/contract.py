@@ -6,7 +6,7 @@ own words. The rest are small functions over a section or over the JSON that wou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -66,6 +66,9 @@ class WireFault:
 
 WireForm = Callable[[Message], Iterable[WireFault]]
 """Checks the JSON of a message. Providers with the same form share the function, so that it runs once."""
+
+UsualForm = Callable[[Message], Hashable | None]
+"""Returns a value that is equal for messages which every rule treats alike; None for a message that has to be checked."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,8 @@ class Provider:
     """Parts that the API knows and the tree does not."""
     wire: WireForm = lambda message: ()
     """Checks the JSON of a message of one of `formats`."""
+    usual: UsualForm | None = None
+    """The forms of messages of one of `formats`, so that messages of the same form are checked once."""
     sessions: Mapping[str, WireForm] = field(default_factory=dict)
     """The same for formats of sessions, whose lines contain the messages beside other members."""
     wire_rule: Callable[[WireFault], Rule | None] = lambda fault: fault.rule

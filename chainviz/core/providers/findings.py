@@ -4,7 +4,7 @@ it has none, it accepts what was found."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from chainviz.core.chain.arguments import is_json, is_json_object
 from chainviz.core.chain.messages import (
@@ -79,6 +79,21 @@ def _in_message(message: Message, before: Role) -> Iterator[Found]:
             text_before = text_before or bool(each.text.strip()) or is_blank(each)
         elif text_before and role == TOOL and isinstance(each, ToolResult):
             yield "text-before-result", part, "has text before a tool result"
+
+
+def form_of_contents(message: Message) -> tuple[Hashable, ...] | None:
+    """Return a value that is equal for messages with the same findings; None for a message with unusual contents."""
+    form: list[Hashable] = [message.role]
+    for part in message.parts:
+        if isinstance(part, ToolCall) and part.reasoning is None and next(_in_part(part, message.role), None) is None:
+            form += (ToolCall, part.type, part.has_function)
+        elif _is_usual(part, message.role) and isinstance(part, ToolResult):
+            form += (ToolResult, part.content.strip() != "", part.content != "", part.name != "", part.is_error)
+        elif _is_usual(part, message.role) and isinstance(part, Text) and part.reasoning is None:
+            form.append(Text)
+        else:
+            return None
+    return tuple(form)
 
 
 def _is_usual(part: Part, role: Role) -> bool:

@@ -13,9 +13,9 @@ from enum import IntFlag
 from functools import cache, reduce
 from operator import or_
 
-from chainviz.core.chain.messages import AI, Message, Opaque
+from chainviz.core.chain.messages import AI, Message, Opaque, Thinking
 from chainviz.core.chain.problems import Problem, Severity
-from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks, thinks_signed
+from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks_signed
 from chainviz.core.providers.request import Request
 from chainviz.core.providers.server_blocks import lone_calls, lone_results
 
@@ -144,8 +144,11 @@ NO_MARK = Mark(0)
 def marks_of(message: Message) -> Mark:
     if message.role != AI:
         return NO_MARK
-    found = [Mark.SIGNED, Mark.THINKS] if thinks_signed(message) else [Mark.THINKS] if thinks(message) else []
-    if any(isinstance(part, Opaque) for part in message.parts):
+    kinds = set(map(type, message.parts))
+    found: list[Mark] = []
+    if Thinking in kinds:
+        found = [Mark.SIGNED, Mark.THINKS] if thinks_signed(message) else [Mark.THINKS]
+    if Opaque in kinds:
         found += [Mark.SERVER_OPEN] if next(lone_calls(message), None) else []
         found += [Mark.SERVER_LATE] if next(lone_results(message), None) else []
     if message.calls:

@@ -15,7 +15,12 @@ _decoder = json.JSONDecoder()
 
 
 def pack(value: Any) -> bytes:
-    plain = _encoder.encode(value).encode("ascii")
+    return pack_text(_encoder.encode(value))
+
+
+def pack_text(text: str) -> bytes:
+    """Pack a value that is already JSON in ASCII, as `pack` writes it."""
+    plain = text.encode("ascii")
     if len(plain) < WORTH_DEFLATING:
         return plain
     deflated = zlib.compress(plain, 1)

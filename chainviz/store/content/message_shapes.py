@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,11 +27,12 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )
-from chainviz.store.content.codec import inflated, pack, unpack
+from chainviz.store.content.codec import inflated, pack_text, unpack
 
 PREVIEW = 200
 KINDS: tuple[PartKind, ...] = ("text", "image", "binary", "thinking", "tool_call", "tool_result", "opaque")
 _NUMBERS = {kind: i for i, kind in enumerate(KINDS)}
+_quote = json.encoder.encode_basestring_ascii
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -81,16 +83,18 @@ class StoredShape:
 
 
 def pack_skeleton(message: Message) -> bytes:
-    return pack([message.role, [_part(part) for part in message.parts], message.label, message.note])
+    # spelled by hand, since an encoder costs more to set up than these few words
+    parts = ",".join([_part_text(part) for part in message.parts])
+    return pack_text(f"[{_quote(message.role)},[{parts}],{_quote(message.label)},{_quote(message.note)}]")
 
 
-def _part(part: Part) -> list[Any]:
+def _part_text(part: Part) -> str:
     number = _NUMBERS[PART_KINDS[type(part)]]
     if type(part) is ToolCall:
-        return [number, part.size, part.id, part.name, int(not part.has_function)]
+        return f"[{number},{part.size},{_quote(part.id)},{_quote(part.name)},{int(not part.has_function)}]"
     if type(part) is ToolResult:
-        return [number, part.size, part.call_id, part.name, int(part.is_error)]
-    return [number, part.size]
+        return f"[{number},{part.size},{_quote(part.call_id)},{_quote(part.name)},{int(part.is_error)}]"
+    return f"[{number},{part.size}]"
 
 
 _UNKNOWN = f"[{_NUMBERS['opaque']},".encode()
@@ -137,7 +141,7 @@ def _part_shape(packed: list[Any]) -> PartShape:
 
 
 def shape_of_part(part: Part) -> PartShape:
-    return _part_shape(_part(part))
+    return _part_shape(json.loads(_part_text(part)))
 
 
 def shape_of(message: Message) -> StoredShape:

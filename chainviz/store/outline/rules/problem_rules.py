@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import AI, CallRef, Message, Role, Shape
@@ -25,7 +25,7 @@ from chainviz.core.chain.problems import Problem, opening_problem, section_probl
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.check import call_ids_with_results, excerpt_of, excerpts
-from chainviz.core.providers.contract import Called, Excerpt, Provider
+from chainviz.core.providers.contract import Called, Excerpt, Provider, UsualForm
 from chainviz.core.providers.request import NO_REQUEST, Request, without_stored
 from chainviz.store.content.message_reader import read_calls
 from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, Places, spliced
@@ -69,18 +69,51 @@ class _Check:
         self.context = len(context)
         # index 0 is special: only a message that begins the chain may have it
         first = 0 if self.begins else 1
+        self._known: dict[tuple[Hashable, ...], list[list[Any]]] = {}
+        """The packed problems of usual rows, by their form."""
         self.starts = [first, *accumulate((len(row.messages) for row in self.seen), initial=first)][1:]
 
     def check(self, repeated: Repeated) -> list[Row]:
-        found: list[list[list[Any]]] = [[] for _ in self.seen]
-        tree = fold(self._tree())
-        suspects = {self._row_of(problem) for problem in tree}
-        said = fold(self._providers(suspects, repeated))
-        for problem in sorted([*tree, *said], key=lambda problem: problem.message):
-            row = self._row_of(problem)
-            key = OPENING if problem.rule == OPENING_RULE and not problem.provider else problem.provider
-            found[row].append(pack_problem(problem, problem.message - self.starts[row], key))
-        return [row.row(problems) for row, problems in zip(self.rows, found[self.context :], strict=True)]
+        found: list[list[Problem]] = [[] for _ in self.seen]
+        for problem in fold(self._tree()):
+            found[self._row_of(problem)].append(problem)
+        single = self._opening_rows()
+        said: list[list[Problem]] = [[] for _ in self.seen]
+        for problem in self._together(self.rows[:single]) if single else ():
+            said[self._row_of(problem)].append(problem)
+        rows = []
+        for i, row in enumerate(self.rows):
+            of_tree, again = found[i + self.context], list(self._repeats(i, repeated))
+            if i >= single and not (of_tree or again):
+                rows.append(row.row(self._usual(i)))
+            else:
+                alone = said[i + self.context] if i < single else self._alone(i, bool(of_tree))
+                rows.append(row.row(self._packed(i, of_tree, chain(alone, again))))
+        return rows
+
+    def _usual(self, i: int) -> list[list[Any]]:
+        """Return the packed problems of a row without a problem of the tree. Rows of the same form have the same ones."""
+        key = self._form_of(i)
+        if key not in self._known:
+            packed = self._packed(i, [], self._alone(i, is_suspect=False))
+            if key is None:
+                return packed
+            self._known[key] = packed
+        return self._known[key]
+
+    def _form_of(self, i: int) -> tuple[Hashable, ...] | None:
+        """Return a value that is equal for rows which every provider treats alike; None for a row that has to be checked."""
+        messages, after = self.rows[i].messages, self._role_at(i + 1)
+        usual = _usual_form(self.neighbours.format)
+        if after is None or usual is None or len(messages) > FEW:
+            return None
+        forms = [usual(message) for message in messages]
+        return None if None in forms else (self.seen[i + self.context - 1].messages[-1].role, after, *forms)
+
+    def _packed(self, i: int, of_tree: Sequence[Problem], said: Iterable[Problem]) -> list[list[Any]]:
+        start = self.starts[i + self.context]
+        ordered = sorted([*of_tree, *fold(said)], key=lambda problem: problem.message)
+        return [pack_problem(problem, problem.message - start, _key_of(problem)) for problem in ordered]
 
     def _row_of(self, problem: Problem) -> int:
         return bisect_right(self.starts, problem.message, hi=len(self.seen)) - 1
@@ -97,19 +130,18 @@ class _Check:
             # as if another section followed: whether one does is known only when the chain is read
             yield from opening_problem(tree.sections[0], 0)
 
-    def _providers(self, suspects: Container[int], repeated: Repeated) -> Iterator[Problem]:
-        single = 0
-        if self.begins:
-            single = next((i for i, row in enumerate(self.rows) if row.messages[0].role == AI), len(self.rows) - 1) + 1
-            yield from self._together(self.rows[:single])
-        for i in range(single, len(self.rows)):
-            yield from self._alone(i, i + self.context in suspects)
-        for i, row in enumerate(self.rows):
-            here: set[str] = set()
-            for call in row.messages[0].calls:
-                if repeated(i, call):
-                    yield from _repeats(call, self.starts[i + self.context], call.id in here)
-                here.add(call.id)
+    def _opening_rows(self) -> int:
+        """Return the number of rows that are checked together: at the beginning of the chain those up to the first AI message."""
+        if not self.begins:
+            return 0
+        return next((i for i, row in enumerate(self.rows) if row.messages[0].role == AI), len(self.rows) - 1) + 1
+
+    def _repeats(self, i: int, repeated: Repeated) -> Iterator[Problem]:
+        here: set[str] = set()
+        for call in self.rows[i].messages[0].calls:
+            if repeated(i, call):
+                yield from _repeats(call, self.starts[i + self.context], call.id in here)
+            here.add(call.id)
 
     def _together(self, rows: Sequence[RowMessages[Message]]) -> Iterator[Problem]:
         after = self._role_at(len(rows))
@@ -142,6 +174,22 @@ class _Check:
         chain."""
         following = self.rows[row].messages[0] if row < len(self.rows) else self.neighbours.after
         return None if following is None else following.role
+
+
+FEW = 8
+"""The most messages of a row that may be a usual one."""
+
+
+def _key_of(problem: Problem) -> str:
+    """Return the name under which a problem is counted."""
+    return OPENING if problem.rule == OPENING_RULE and not problem.provider else problem.provider
+
+
+@lru_cache
+def _usual_form(format: str) -> UsualForm | None:
+    """Return the function that all providers share which check the JSON of this format; None if there is none."""
+    forms = {provider.usual for provider in _readers(format)}
+    return forms.pop() if len(forms) == 1 else None
 
 
 @lru_cache

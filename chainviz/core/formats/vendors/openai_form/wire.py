@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -10,6 +10,7 @@ from chainviz.core.chain.messages import PART_TYPES, Message
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.vendors.openai_form.read import read_parts
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, UNKNOWN_MEMBER, WireFault
+from chainviz.core.providers.findings import form_of_contents
 from chainviz.core.providers.request import as_sent
 from chainviz.core.providers.rules import Rule
 from chainviz.core.providers.wire import ADDRESS, BASE64, Fields, Misfit, Words, kind_name, misfits, sent_value
@@ -108,10 +109,16 @@ class ChatForm:
         return self.part_type if kind in PART_TYPES else NOT_UNDERSTOOD
 
 
+def usual_chat(message: Message) -> tuple[Hashable, ...] | None:
+    """Return a value that is equal for messages which all APIs of this form treat alike; None if the JSON may have a fault."""
+    value = sent_value(message)
+    return form_of_contents(message) if isinstance(value, dict) and _is_usual(value) else None
+
+
 def check_chat(message: Message) -> Iterator[WireFault]:
     """Yield the faults of a message, named like the members of ChatForm, or field, part (detail `role:type`) and short-part."""
     stored = sent_value(message)
-    value = as_sent(stored) if isinstance(stored, dict) else None
+    value = as_sent(stored) if isinstance(stored, dict) and not _is_usual(stored) else None
     if value is None:
         return
     places: list[Pointer] | None = None
@@ -119,6 +126,35 @@ def check_chat(message: Message) -> Iterator[WireFault]:
         if places is None:
             places = read_parts(message.role, stored, message.source[0].text)[1]
         yield WireFault(name, places.index(place) if place in places else None, what, detail)
+
+
+_USUAL = frozenset(("role", "content", "tool_calls", "tool_call_id"))
+_USUAL_CALL, _USUAL_FUNCTION = frozenset(("id", "type", "function")), frozenset(("name", "arguments"))
+
+
+def _is_usual(value: dict[str, Any]) -> bool:
+    """Return True, cheaply, for nearly every message: a text, a result or calls of functions, without a fault."""
+    role, content = value.get("role"), value.get("content")
+    if not value.keys() <= _USUAL or type(role) is not str or role not in _ROLES:
+        return False
+    if type(content) is not str and (content is not None or role != "assistant"):
+        return False
+    if type(value.get("tool_call_id")) is not (str if role == "tool" else type(None)):
+        return False
+    calls = value.get("tool_calls", _NO_CALLS)
+    return calls is _NO_CALLS or (type(calls) is list and calls != [] and all(map(_is_usual_call, calls)))
+
+
+_NO_CALLS = object()
+
+
+def _is_usual_call(call: Any) -> bool:
+    if type(call) is not dict or call.keys() != _USUAL_CALL or call["type"] != "function" or type(call["id"]) is not str:
+        return False
+    function = call["function"]
+    if type(function) is not dict or function.keys() != _USUAL_FUNCTION:
+        return False
+    return type(function["name"]) is str and type(function["arguments"]) is str
 
 
 Named = tuple[str, Pointer, str, str]
