@@ -222,6 +222,8 @@ def followed_node(old: StoredChain, steps: Sequence[Snapshot], path: Path) -> Pa
     index = old.span(Path(path.section, path.pair, path.message)).start if first is not None else -1
     for step in steps:
         after, changes = chain_of(step), _changes_of(step)
+        if first is not None and step is steps[-1] and _is_swap(changes, index):
+            return _path_at(after, index, Path(path.section, path.pair, path.message))
         if first is not None and (index := _index_after(changes, first, index)) < 0:
             rows = [(list(chain.rows(c.start, c.start + c.removed)), list(after.rows_in(c.pieces))) for c in changes]
             first = next(iter(Counterparts(rows).of(first)), None)
@@ -229,6 +231,11 @@ def followed_node(old: StoredChain, steps: Sequence[Snapshot], path: Path) -> Pa
             path = Path(path.section, path.pair, path.message)
         chain = after
     return _path_at(chain, index, path)
+
+
+def _is_swap(changes: Sequence[PieceSplice], index: int) -> bool:
+    """Return True if the only change replaces the message at `index` by one message, which takes its place and need not be read."""
+    return [(change.start, change.removed, total(change.pieces)) for change in changes] == [(index, 1, 1)]
 
 
 def _changes_of(step: Snapshot) -> Sequence[PieceSplice]:

@@ -11,8 +11,8 @@ from chainviz.chains.models import Chain
 from chainviz.drafts.operations import reading_cache
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
+from chainviz.store.content import at_hand
 from chainviz.store.content import chain as stored_chain
-from chainviz.store.content import message_reader
 from tests.chains.making import ai, human, make_chain, result
 from tests.drafts.pages import send_form
 
@@ -23,7 +23,7 @@ ROUNDS = [[human(f"Look {i}"), ai(None, (f"c{i}", "look", {})), result(f"c{i}", 
 def forget_all() -> None:
     """As in a process that has just been started."""
     reading_cache._kept.clear()
-    message_reader.forget()
+    at_hand.forget()
 
 
 @pytest.fixture

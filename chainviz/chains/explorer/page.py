@@ -10,9 +10,10 @@ from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.actions import GROUPS, Action, Situation, actions_of, main_action
 from chainviz.chains.explorer.chain_facts import ChainFacts, chain_facts
+from chainviz.chains.explorer.draw_once import Drawing, draw_once
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
 from chainviz.chains.explorer.overview import Overview, overview_of
-from chainviz.chains.explorer.rendered_window import WindowPage, around, first_windows, notes_of, outline_page, reading_of, window_page
+from chainviz.chains.explorer.rendered_window import WindowPage, around, draw_windows, first_windows, reading_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import KINDS, ViewState
 from chainviz.chains.models import Chain
@@ -23,14 +24,11 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text
 from chainviz.core.formats import format_label, read_only
 from chainviz.core.providers.check import Verdict
-from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.query.windows import ALL_OPEN, Window
 from chainviz.web.formatting import share_text
 from chainviz.web.http import url_or_nothing
-
-FEW_BLOCKS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +141,8 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
     snapshot = subject.snapshot
     current = at.node if at is not None else None
     view = view.with_open(at) if at is not None else view
-    load_outline(subject.stored)
     overview = overview_of(subject.stored, subject.outline, subject.overview)
-    listed = found
-    if found is None or listed is None:
-        found, listed = first_windows(subject.stored, current or Path(1), view.folds)
-    elif any(row.kind == "run" for row in found.rows):
-        listed = around(subject.stored, found.rows[0].path, ALL_OPEN)
-    notes = notes_of(subject, found, listed)
-    window = window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found, notes)
+    window, outline = _windows(subject, view, found, current)
     situation = Situation(subject)
     actions = tuple(actions_of(situation))
     return ExplorerPage(
@@ -183,7 +174,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         bytes_line=_bytes_line(subject),
         minimap=_minimap(subject, overview),
         window=window,
-        outline=window if listed is found else outline_page(subject, listed, notes),
+        outline=outline,
         inspector=node_page(subject, current) if current is not None else None,
         facts=chain_facts(subject, overview) if current is None else None,
         current=str(current or ""),
@@ -191,15 +182,22 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
     )
 
 
+def _windows(subject: Subject, view: ViewState, found: Window | None, current: Path | None) -> tuple[WindowPage, WindowPage]:
+    """Return the window of the page and that of the outline."""
+    reading = reading_of(subject, view, repair_url_of(subject))
+    if found is not None:
+        has_runs = any(row.kind == "run" for row in found.rows)
+        listed = around(subject.stored, found.rows[0].path, ALL_OPEN) if has_runs else found
+        return draw_windows(subject, view, reading, found, listed).value
+
+    def draw() -> Drawing[tuple[WindowPage, WindowPage]]:
+        return draw_windows(subject, view, reading, *first_windows(subject.stored, current or Path(1), view.folds))
+
+    return draw_once(subject, ("page", view, current), draw)
+
+
 def _minimap(subject: Subject, overview: Overview) -> SafeString:
     return mark_safe(minimap_svg(overview.changed_blocks(subject.changed), subject.base_url))  # escaped by the renderer
-
-
-def load_outline(chain: StoredChain) -> None:
-    """Read the blocks for the page in one query: all blocks of a short chain, or the first ones of a long chain."""
-    listing = chain.outline.listing
-    count = None if len(listing.rows) <= FEW_BLOCKS else 1
-    chain.outline.blocks.load(*([entry.digest for entry in entries[:count]] for entries in (listing.rows, listing.sections)))
 
 
 def repair_url_of(subject: Subject) -> str:

@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.changed_rows import changed_rows
+from chainviz.chains.explorer.draw_once import Drawing
 from chainviz.chains.explorer.row_notes import NO_NOTES, RowNotes, row_notes
 from chainviz.chains.explorer.row_views import row_view, titled
 from chainviz.chains.explorer.subject import Subject
@@ -75,6 +76,10 @@ class WindowPage:
     up_url: str = ""
     down_url: str = ""
 
+    @property
+    def length(self) -> int:
+        return len(self.html) + len(self.outline_html)
+
 
 def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Reading:
     def attachment(hash: str) -> str | None:
@@ -83,13 +88,30 @@ def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Readi
     return Reading(subject.base_url, view.as_written, repair_url, attachment)
 
 
-def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, first: RowNotes | None = None) -> WindowPage:
-    """Return the page of a window. `first` contains the notes of its rows, if it is the first window of a page."""
+def draw_window(subject: Subject, view: ViewState, reading: Reading, found: Window) -> Drawing[WindowPage]:
+    """Draw a window that a page loads later."""
+    notes = notes_in(subject, span_of(found))
+    page = window_page(subject, view, reading, found, notes)
+    return Drawing(page, span_of(found), notes, page.length)
+
+
+def draw_windows(
+    subject: Subject, view: ViewState, reading: Reading, found: Window, listed: Window
+) -> Drawing[tuple[WindowPage, WindowPage]]:
+    """Draw the window of a whole page, and the one of the outline beside it."""
+    span = span_of(found, listed)
+    notes = notes_in(subject, span)
+    window = window_page(subject, view, reading, found, notes, FIRST_HTML)
+    outline = window if listed is found else outline_page(subject, listed, notes)
+    return Drawing((window, outline), span, notes, window.length + outline.length)
+
+
+def window_page(
+    subject: Subject, view: ViewState, reading: Reading, found: Window, notes: RowNotes, most: int = MOST_HTML
+) -> WindowPage:
+    """Return the page of a window with the notes of its rows, which ends when its HTML has `most` bytes."""
     chain = subject.stored
-    notes = notes_of(subject, found) if first is None else first
-    rows = _noted(subject, found.rows, notes)
-    noted = replace(reading, marks=notes.marks)
-    most = MOST_HTML if first is None else FIRST_HTML
+    rows, noted = _noted(subject, found.rows, notes), replace(reading, marks=notes.marks)
     _read_ahead(chain, view, rows, most)
     rows, up, down = _with_bodies(found, rows, lambda row: _body_of(chain, view, noted, row), most)
     context = _context(chain, rows)
@@ -155,8 +177,8 @@ def _row_at(chain: StoredChain, message: int) -> Path:
     return Path(path.section) if path == Path(path.section, 0, 0) else path
 
 
-def outline_page(subject: Subject, found: Window, notes: RowNotes | None = None) -> WindowPage:
-    rows = _noted(subject, found.rows, notes_of(subject, found) if notes is None else notes)
+def outline_page(subject: Subject, found: Window, notes: RowNotes) -> WindowPage:
+    rows = _noted(subject, found.rows, notes)
     before, after = _around(subject.stored, ALL_OPEN, rows)
     html = mark_safe(outline_html(rows, subject.base_url, subject.snapshot.size))
     return WindowPage(tuple(rows), SafeString(), html, before, after, found.total)
@@ -273,13 +295,15 @@ def _human_of(chain: StoredChain, row: WindowRow) -> StoredShape | None:
     return next((shape for shape in shapes if shape.role == HUMAN), None)
 
 
-def notes_of(subject: Subject, *windows: Window) -> RowNotes:
-    """Return the notes of other apps on the rows of these windows."""
+def span_of(*windows: Window) -> range:
+    """Return the messages with which the rows of these windows begin."""
     rows = [row for found in windows for row in (*found.rows[:1], *found.rows[-1:])]
-    if not rows:
-        return NO_NOTES
-    stop = max(row.start + max(1, row.messages if row.kind in ("pair", "run") else 1) for row in rows)
-    return row_notes(subject, min(row.start for row in rows), stop)
+    stops = (row.start + max(1, row.messages if row.kind in ("pair", "run") else 1) for row in rows)
+    return range(min((row.start for row in rows), default=0), max(stops, default=0))
+
+
+def notes_in(subject: Subject, span: range) -> RowNotes:
+    return row_notes(subject, span.start, span.stop) if span else NO_NOTES
 
 
 def _noted(subject: Subject, found: tuple[WindowRow, ...], notes: RowNotes) -> list[Row]:

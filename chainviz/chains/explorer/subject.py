@@ -39,6 +39,8 @@ class Subject:
     permissions: frozenset[Permission] = OWNER
     """The permissions of the person. Pages that their role does not allow are not offered."""
     person: User | None = None
+    edition: int | None = None
+    """The edition of the history if what is drawn of a version may stay in memory (draw_once.py)."""
     overview: bytes | None = None
     """The stored overview, if the query of the snapshot has already read it (overview.py)."""
 

@@ -11,16 +11,8 @@ from chainviz.core.chain.tree import ChainAST, parse
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.core.providers.rules import Mark
-from chainviz.store.content.message_reader import (
-    AT_HAND,
-    HELD_ROWS,
-    BodyReader,
-    RowReader,
-    StoredMessage,
-    pieces_of,
-    read_rows,
-    read_shapes,
-)
+from chainviz.store.content.at_hand import AtHand
+from chainviz.store.content.message_reader import HELD_ROWS, BodyReader, RowReader, StoredMessage, pieces_of, read_rows, read_shapes
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.content.pieces import Piece, Places, total
 from chainviz.store.models import Snapshot
@@ -31,6 +23,7 @@ from chainviz.store.transfer.document_context import context_of
 NEIGHBOURS = 8
 MOST_AT_HAND = 20_000
 """The longest chain, in messages, whose tree stays in memory, because a live preview reads it at every keystroke."""
+_TREE: AtHand[ChainAST[StoredShape]] = AtHand(1)
 
 
 def chain_of(snapshot: Snapshot) -> StoredChain:
@@ -108,12 +101,11 @@ class StoredChain:
     @cached_property
     def tree(self) -> ChainAST[StoredShape]:
         key = (self.snapshot.pk, bytes(self.snapshot.digest))
-        tree: ChainAST[StoredShape] | None = AT_HAND.get(key)
+        tree = _TREE.get(key)
         if tree is None:
             tree = parse(self._shapes)
             if len(self) <= MOST_AT_HAND:
-                AT_HAND.clear()
-                AT_HAND[key] = tree
+                _TREE.keep(key, tree)
         return tree
 
     @cached_property

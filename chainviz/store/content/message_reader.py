@@ -16,9 +16,10 @@ from chainviz.core.chain.messages import Message as CoreMessage
 from chainviz.core.documents.json import long_values
 from chainviz.core.documents.units import Read
 from chainviz.core.formats.contract import Format
+from chainviz.store.content.at_hand import forgettable
 from chainviz.store.content.beginnings import begun
 from chainviz.store.content.codec import unpack_body
-from chainviz.store.content.message_shapes import StoredShape, role_in, unpack_large, unpack_shape
+from chainviz.store.content.message_shapes import StoredShape, role_in, unpack_shape
 from chainviz.store.content.part_window import MANY, PartWindow
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.content.spans import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
@@ -68,6 +69,7 @@ class StoredMessage:
         return len(self.shape.parts) > MANY
 
 
+@forgettable
 @lru_cache(maxsize=32)
 def _pieces(snapshot_id: int, key_id: int | None, packed: bytes, digest: bytes) -> tuple[Piece, ...]:
     # packed and digest are part of the cache's key: the database uses a number again after a rollback
@@ -90,17 +92,6 @@ def _pieces(snapshot_id: int, key_id: int | None, packed: bytes, digest: bytes) 
 def pieces_of(snapshot: Snapshot) -> tuple[Piece, ...]:
     """Return all pieces. Snapshots never change, so the last ones stay in memory."""
     return _pieces(snapshot.pk, snapshot.key_id, bytes(snapshot.pieces), bytes(snapshot.digest))
-
-
-AT_HAND: dict[tuple[int, bytes], Any] = {}
-"""The last tree that was read, since a live preview reads it again with every key."""
-
-
-def forget() -> None:
-    """Clear the caches in memory, since nothing that is deleted for good may stay there."""
-    _pieces.cache_clear()
-    unpack_large.cache_clear()
-    AT_HAND.clear()
 
 
 Runs = dict[int, tuple[str, int | None, str]]

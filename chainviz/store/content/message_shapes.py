@@ -27,6 +27,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )
+from chainviz.store.content.at_hand import forgettable
 from chainviz.store.content.codec import inflated, pack_text, unpack
 
 PREVIEW = 200
@@ -123,6 +124,7 @@ def unpack_shape(skeleton: bytes, size: int, preview: str) -> StoredShape:
     return unpack_large(bytes(skeleton), size, preview) if len(skeleton) > LARGE else _unpack(skeleton, size, preview)
 
 
+@forgettable
 @lru_cache(maxsize=4)
 def unpack_large(skeleton: bytes, size: int, preview: str) -> StoredShape:
     return _unpack(skeleton, size, preview)

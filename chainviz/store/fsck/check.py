@@ -9,7 +9,8 @@ from django.db import DatabaseError, connection
 from django.db.models import Count, F
 
 from chainviz.store.checksums import Checked
-from chainviz.store.content.message_reader import forget, pieces_of
+from chainviz.store.content.at_hand import forget
+from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import Piece, join
 from chainviz.store.content.uploads import unused
 from chainviz.store.fsck.contents import RunCheck, upload_findings

@@ -12,6 +12,9 @@ from chainviz.core.errors import Refused
 from chainviz.store.history.steps import AddStep, NewStep, take_step
 from chainviz.store.models import Draft, History, Snapshot, Step, Version
 
+FEW = 12
+"""The number of steps whose outlines are read with them, because the page of a draft needs the last one."""
+
 
 def start_draft(base: Version, *, author: str, note: str = "") -> Draft:
     return Draft.objects.create(history_id=base.history_id, base=base, author=author, note=note)
@@ -36,7 +39,8 @@ def current(draft: Draft) -> Snapshot:
 def steps(draft: Draft) -> tuple[Step, ...]:
     """Return all steps, with those beyond the cursor, which can be redone."""
     if draft.steps_read is None:
-        read, last = draft.steps.select_related("snapshot").order_by("position"), draft.last_step
+        content = "snapshot__outline" if draft.cursor <= FEW else "snapshot"
+        read, last = draft.steps.select_related(content).order_by("position"), draft.last_step
         draft.steps_read = tuple(last if last is not None and step.pk == last.pk else step for step in read)
     return draft.steps_read
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import accumulate
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chainviz.core.providers.request import NO_REQUEST, Request, from_list, to_list
+from chainviz.store.content.at_hand import forgettable
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.pieces import Cursor, Piece, join
 from chainviz.store.outline.hashes import concatenate
@@ -21,6 +22,8 @@ from chainviz.store.outline.rules.late_results import NO_LATE, LateIds
 T = TypeVar("T")
 BLOCK = 256
 """The number of rows in a new block."""
+AT_HAND = 48
+"""The number of unpacked blocks that stay in memory. Their key is their stored form, so what they show cannot be out of date."""
 
 
 class Entry(NamedTuple):
@@ -114,7 +117,9 @@ def pack_rows(rows: Sequence[HashedRow]) -> PackedBlock:
     return PackedBlock(entry, pack(content), [row.hash for row in rows])
 
 
-def unpack_rows(content: bytes | memoryview) -> RowBlock:
+@forgettable
+@lru_cache(maxsize=AT_HAND)
+def unpack_rows(content: bytes) -> RowBlock:
     pieces, rows = unpack(content)
     return RowBlock(LazyRows(rows), tuple(Piece(*piece) for piece in pieces), [row[1] for row in rows])
 
@@ -131,7 +136,9 @@ def pack_sections(sections: Sequence[SectionRow]) -> PackedBlock:
     return PackedBlock(entry, pack(content))
 
 
-def unpack_sections(content: bytes | memoryview) -> SectionBlock:
+@forgettable
+@lru_cache(maxsize=AT_HAND)
+def unpack_sections(content: bytes) -> SectionBlock:
     return SectionBlock(
         tuple(SectionRow(Measure(*sums), Piece(run, start, 1), tools) for *sums, run, start, tools in unpack(content))
     )
@@ -203,7 +210,9 @@ def pack_listing(listing: Listing) -> bytes:
     return pack([*entries, listing.late, to_list(listing.request)])
 
 
-def unpack_listing(content: bytes | memoryview) -> Listing:
+@forgettable
+@lru_cache(maxsize=AT_HAND)
+def unpack_listing(content: bytes) -> Listing:
     rows, sections, late, request = unpack(content)
     return Listing(tuple(map(_unpack_entry, rows)), tuple(map(_unpack_entry, sections)), LateIds(*map(tuple, late)), from_list(request))
 

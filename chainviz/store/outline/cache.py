@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
+from django.db import connection
+
 from chainviz.store.content.runs import Batch
 from chainviz.store.models import Outline, OutlineBlock
 from chainviz.store.outline.blocks import Listing, PackedBlock, RowBlock, SectionBlock, unpack_listing, unpack_rows, unpack_sections
@@ -41,6 +43,10 @@ class BlockWriter:
         self._waiting = []
 
 
+FEW = 6
+"""The number of blocks of rows up to which all blocks of a chain are read at once."""
+
+
 @dataclass
 class BlockReader:
     """Blocks of one history, read at most once each."""
@@ -51,40 +57,49 @@ class BlockReader:
     hashes: dict[bytes, list[int]] = field(default_factory=dict)
     with_hashes: bool = False
     """Read the hashes together with the rows, because an edit needs both."""
+    listing: Listing | None = None
+    """The listing whose blocks are read together with the first one: all of a short chain, and the first ones of a long chain."""
 
     def load_rows(self, digests: Iterable[bytes], *, hashes: bool = False) -> None:
-        asked, hashes = hashes, hashes or self.with_hashes
-        missing = {d for d in digests if d not in self.rows or (asked and d not in self.hashes)}
-        for digest, content, packed in self._fetch(missing, "digest", "rows", *(["hashes"] if hashes else ["digest"])):
-            self.rows[bytes(digest)] = unpack_rows(content)
-            if hashes:
-                self.hashes[bytes(digest)] = unpack_hashes(packed)
+        self._load({d for d in digests if d not in self.rows or (hashes and d not in self.hashes)}, set(), hashes or self.with_hashes)
 
     def load_sections(self, digests: Iterable[bytes]) -> None:
-        for digest, content in self._fetch({d for d in digests if d not in self.sections}, "digest", "rows"):
-            self.sections[bytes(digest)] = unpack_sections(content)
+        self._load(set(), {d for d in digests if d not in self.sections}, self.with_hashes)
 
-    def load(self, rows: Iterable[bytes], sections: Iterable[bytes]) -> None:
-        """Read blocks of both kinds in one query."""
-        of_rows = {digest for digest in rows if digest not in self.rows}
-        of_sections = {digest for digest in sections if digest not in self.sections}
-        for digest, content in self._fetch(of_rows | of_sections, "digest", "rows"):
-            if bytes(digest) in of_rows:
-                self.rows[bytes(digest)] = unpack_rows(content)
-            else:
-                self.sections[bytes(digest)] = unpack_sections(content)
+    def _load(self, rows: set[bytes], sections: set[bytes], hashes: bool) -> None:
+        if not rows and not sections:
+            return
+        if self.listing is not None:
+            count = None if len(self.listing.rows) <= FEW else 1
+            rows |= {entry.digest for entry in self.listing.rows[:count]}
+            sections |= {entry.digest for entry in self.listing.sections[:count]}
+            self.listing = None
+        for digest, content, packed in self._fetch(rows | sections, "hashes" if hashes else "digest"):
+            if digest in sections:
+                self.sections[digest] = unpack_sections(content)
+                continue
+            self.rows[digest] = unpack_rows(content)
+            if hashes:
+                self.hashes[digest] = unpack_hashes(packed)
 
-    def _fetch(self, digests: set[bytes], *columns: str) -> Iterable[tuple[bytes, ...]]:
-        if not digests:
-            return []
+    def _fetch(self, digests: set[bytes], column: str) -> Iterator[tuple[bytes, bytes, bytes]]:
+        """Yield digest, content and a column of blocks. In plain SQL, since building the query would take longer than the query."""
         wanted = list(digests)
-        found: list[tuple[bytes, ...]] = []
+        found = 0
+        table = connection.ops.quote_name(OutlineBlock._meta.db_table)
         for i in range(0, len(wanted), 500):
-            blocks = OutlineBlock.objects.filter(history=self.history_id, digest__in=wanted[i : i + 500])
-            found += blocks.values_list(*columns)
-        if len(found) != len(wanted):
+            some = wanted[i : i + 500]
+            marks = ", ".join(["%s"] * len(some))
+            with connection.cursor() as cursor:
+                query = f'SELECT digest, "rows", {column} FROM {table} WHERE history_id = %s AND digest IN ({marks})'
+                cursor.execute(query, [self.history_id, *some])
+                blocks = cursor.fetchall()
+            found += len(blocks)
+            for block in blocks:
+                digest, content, value = map(bytes, block)
+                yield digest, content, value
+        if found != len(wanted):
             raise LookupError("a block of the outline is missing; the outline has to be rebuilt")
-        return found
 
 
 def fetch_together(wanted: Iterable[tuple[BlockReader, bytes]]) -> Iterator[tuple[BlockReader, bytes, bytes | memoryview]]:
@@ -109,4 +124,4 @@ def visible_problems(measure: Measure, sections: int) -> Counts:
 
 
 def listing_of(outline: Outline) -> Listing:
-    return unpack_listing(outline.listing)
+    return unpack_listing(bytes(outline.listing))

@@ -74,7 +74,8 @@ class OutlineReader:
 
     @classmethod
     def of(cls, snapshot: Snapshot, outline: Outline) -> OutlineReader:
-        return cls(listing_of(outline), BlockReader(snapshot.history_id))
+        listing = listing_of(outline)
+        return cls(listing, BlockReader(snapshot.history_id, listing=listing))
 
     def row_block(self, index: int) -> RowBlock:
         digest = self.listing.rows[index].digest
@@ -219,11 +220,11 @@ def read_ahead(messages: Iterable[tuple[OutlineReader, int]]) -> None:
     messages = list(messages)
     in_blocks = ((each.blocks, each.listing.rows[each.block_of_message(index)].digest) for each, index in messages)
     for blocks, digest, content in fetch_together(in_blocks):
-        blocks.rows[digest] = unpack_rows(content)
+        blocks.rows[digest] = unpack_rows(bytes(content))
     rows = [(each, each.row_of_message(index)) for each, index in messages]
     in_blocks = ((each.blocks, each.listing.sections[each.section_block_of_row(row)].digest) for each, row in rows)
     for blocks, digest, content in fetch_together(in_blocks):
-        blocks.sections[digest] = unpack_sections(content)
+        blocks.sections[digest] = unpack_sections(bytes(content))
 
 
 def _counted(count: int, what: str) -> str:

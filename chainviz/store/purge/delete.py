@@ -14,7 +14,7 @@ from hashlib import sha256
 from django.conf import settings
 from django.db import DatabaseError, connection, models, router, transaction
 
-from chainviz.store.content.message_reader import forget
+from chainviz.store.content.at_hand import forget
 from chainviz.store.content.uploads import unused
 from chainviz.store.models import (
     Body,

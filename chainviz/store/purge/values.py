@@ -17,8 +17,9 @@ from django.db.models import F, Q
 from chainviz.core.chain.messages import PART_KINDS
 from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError, Refused
+from chainviz.store.content.at_hand import forget
 from chainviz.store.content.codec import pack, pack_body, unpack, unpack_body
-from chainviz.store.content.message_reader import BodyReader, StoredMessage, forget, pieces_of, read_rows
+from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
 from chainviz.store.content.message_shapes import clean, pack_skeleton, preview
 from chainviz.store.content.pieces import Piece
 from chainviz.store.content.run_checksums import renew_run_checksum

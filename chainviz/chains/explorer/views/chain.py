@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -11,9 +12,10 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
+from chainviz.chains.explorer.draw_once import Drawing, draw_once
 from chainviz.chains.explorer.overview import OVERVIEW
-from chainviz.chains.explorer.page import explorer_page, load_outline, repair_url_of
-from chainviz.chains.explorer.rendered_window import outline_page, read_window, reading_of, window_page
+from chainviz.chains.explorer.page import explorer_page, repair_url_of
+from chainviz.chains.explorer.rendered_window import WindowPage, draw_window, notes_in, outline_page, read_window, reading_of, span_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import ViewState, read_view
 from chainviz.core.chain.paths import parse_path
@@ -27,7 +29,7 @@ def version_subject(request: HttpRequest, chain_id: int, number: int | None = No
     chain = chain_for(request, chain_id)
     number = number or chain.version
     found = Version.objects.select_related("snapshot__outline").only("number", "history_id", *SNAPSHOT_COLUMNS)
-    versions = found.annotate(overview=OVERVIEW.column("snapshot"))
+    versions = found.annotate(overview=OVERVIEW.column("snapshot"), edition=F("history__edition"))
     version = get_object_or_404(versions, history=chain.history, number=number)
     base_url = reverse("chains:version", args=[chain.pk, number])
     return Subject(
@@ -40,6 +42,7 @@ def version_subject(request: HttpRequest, chain_id: int, number: int | None = No
         number,
         permissions=member_of(request).permissions,
         person=person_of(request),
+        edition=getattr(version, "edition", None),
         overview=getattr(version, "overview", None),
     )
 
@@ -47,7 +50,7 @@ def version_subject(request: HttpRequest, chain_id: int, number: int | None = No
 SNAPSHOT_COLUMNS = [
     f"snapshot__{name}"
     for name in (
-        "history", "parent", "key", "format", "template", "messages", "sections", "pairs", "size", "stored", "operation",
+        "history", "parent", "key", "format", "template", "messages", "sections", "pairs", "size", "stored", "operation", "digest",
         "outline__rules", "outline__listing", "outline__errors", "outline__warnings", "outline__verdicts", "outline__charts",
     )
 ]  # fmt: skip
@@ -71,7 +74,6 @@ def newest(request: HttpRequest, chain_id: int) -> HttpResponse:
 @require_safe
 def at(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     path = parse_path(where)
-    load_outline(subject.stored)
     subject.stored.span(path)
     return _page(request, explorer_page(subject, read_view(request.GET), at=path))
 
@@ -81,11 +83,15 @@ def at(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
 def rows(request: HttpRequest, subject: Subject) -> HttpResponse:
     """Return a window by path and direction; for a browser without JavaScript, the whole page with that window."""
     view: ViewState = read_view(request.GET)
-    found = read_window(subject.stored, request.GET, view.folds)
     if not wants_fragment(request):
-        return _page(request, explorer_page(subject, view, found))
-    page = window_page(subject, view, reading_of(subject, view, repair_url_of(subject)), found)
-    return _fragment(request, "chains/explorer/_window.html", {"window": page})
+        return _page(request, explorer_page(subject, view, read_window(subject.stored, request.GET, view.folds)))
+
+    def draw() -> Drawing[WindowPage]:
+        reading = reading_of(subject, view, repair_url_of(subject))
+        return draw_window(subject, view, reading, read_window(subject.stored, request.GET, view.folds))
+
+    asked = tuple(request.GET.get(name) for name in ("n", "near", "around", "from", "dir"))
+    return _fragment(request, "chains/explorer/_window.html", {"window": draw_once(subject, ("rows", view, asked), draw)})
 
 
 @requires("read")
@@ -94,7 +100,8 @@ def outline(request: HttpRequest, subject: Subject) -> HttpResponse:
     found = read_window(subject.stored, request.GET, ALL_OPEN)
     if not wants_fragment(request):
         return _page(request, explorer_page(subject, ViewState(), found))
-    return _fragment(request, "chains/explorer/_outline.html", {"window": outline_page(subject, found)})
+    page = outline_page(subject, found, notes_in(subject, span_of(found)))
+    return _fragment(request, "chains/explorer/_outline.html", {"window": page})
 
 
 def _page(request: HttpRequest, page: object) -> HttpResponse:

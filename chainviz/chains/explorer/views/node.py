@@ -11,6 +11,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 
 from chainviz.accounts.permissions import requires
+from chainviz.chains.explorer.draw_once import Drawing, draw_once
 from chainviz.chains.explorer.inspector import node_page
 from chainviz.chains.explorer.page import comment_address, edit_url_of, repair_url_of
 from chainviz.chains.explorer.rendered_window import body_html, reading_of
@@ -46,18 +47,23 @@ def place_of(request: HttpRequest, name: str = "from") -> int:
 def node(request: HttpRequest, subject: Subject, where: str) -> HttpResponse:
     """Show an open row. `from` is the start of the next piece, `until` its end, and `part` a part that must be shown."""
     path = parse_path(where).node
-    span = subject.stored.span(path)
     if path.pair is None:
+        subject.stored.span(path)
         return redirect(f"{subject.base_url}at/{path}#{path.dom_id}")
     view = read_view(request.GET)
     part = request.GET.get("part", "")
     asked = StepQuery(place_of(request), place_of(request, "until") or None, parse_path(part) if part else None)
-    notes = row_notes(subject, span.start, span.stop)
-    reading = replace(reading_of(subject, view, repair_url_of(subject)), marks=notes.marks)
-    html = body_html(subject.stored, reading, path, asked)
-    below = "" if asked.start else notes.below.get(path, "")
-    box = f'<div class="node-body"{" data-step" if asked.start else ""}>{html}{below}</div>'
-    return _answer(request, subject, path, box)
+
+    def draw() -> Drawing[str]:
+        span = subject.stored.span(path)
+        notes = row_notes(subject, span.start, span.stop)
+        reading = replace(reading_of(subject, view, repair_url_of(subject)), marks=notes.marks)
+        html = body_html(subject.stored, reading, path, asked)
+        below = "" if asked.start else notes.below.get(path, "")
+        box = f'<div class="node-body"{" data-step" if asked.start else ""}>{html}{below}</div>'
+        return Drawing(box, span, notes, len(box))
+
+    return _answer(request, subject, path, draw_once(subject, ("node", view, path, asked), draw))
 
 
 @requires("read")
