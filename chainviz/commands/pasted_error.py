@@ -54,7 +54,8 @@ def located_object(chain: Chain, error: ErrorMessage, found: LocatedError) -> di
         "fixes": list(found.fixes),
         "without_fix": reason_without_fix(found.problems[0]) if found.problems else "",
         "others": [str(problem.path) for problem in found.problems[1:]],
-        "tried": [] if found.problems else list(what_was_tried(error, found)),
+        "guess": found.is_guess,
+        "tried": list(what_was_tried(error, found)) if found.is_guess or not found.problems else [],
     }
 
 
@@ -70,6 +71,7 @@ def located_lines(chain: Chain, error: ErrorMessage, found: LocatedError) -> Ite
         return
     best = found.problems[0]
     yield f"{chain.title}: {found.path}: {best.text}"
+    yield from (f"  {sentence}" for sentence in what_was_tried(error, found)) if found.is_guess else ()
     yield from (_fix_line(chain, name) for name in found.fixes)
     if reason := reason_without_fix(best):
         yield f"  no automatic fix: {reason}"

@@ -76,7 +76,7 @@ def pasted_fix(subject: Subject, text: str, only: str) -> PastedFix:
         before=first if lines else 0,
         after=len(subject.stored) - last if lines else 0,
         choices=tuple(choices),
-        tried=() if best else tuple(what_was_tried(error, found)),
+        tried=tuple(what_was_tried(error, found)) if found.is_guess or best is None else (),
     )
 
 

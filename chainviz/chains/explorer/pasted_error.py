@@ -82,7 +82,7 @@ def pasted_error(subject: Subject, text: str) -> PastedError:
     found = located(subject.stored, error)
     best = found.problems[0] if found.problems else None
     fixes = tuple(_fix_links(subject, found.fixes, "" if best else f"&since={found.path}"))
-    more, tried = max(0, len(found.problems) - 1), () if best else tuple(what_was_tried(error, found))
+    more, tried = max(0, len(found.problems) - 1), tuple(what_was_tried(error, found)) if found.is_guess or best is None else ()
     return PastedError(error.text, found.provider, best, found.path, _url(subject, found.path), more, fixes, tried)
 
 

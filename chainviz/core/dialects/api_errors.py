@@ -23,7 +23,8 @@ def error_in(value: Any) -> ApiError | None:
     """The error that an answer or an event is; None for one that tells of none.
 
     OpenAI, Anthropic, Gemini, Cohere and Ollama put it under `error`, Responses and Mistral say by type that the object is one, the events
-    of Bedrock are named after exceptions, boto3 writes `Error`, FastAPI servers `detail`.
+    of Bedrock are named after exceptions, boto3 writes `Error`, FastAPI servers `detail`. OpenRouter puts its provider's answer under
+    `metadata.raw`.
     """
     if isinstance(value, list):
         return error_in(value[0]) if value else None
@@ -43,7 +44,9 @@ def error_in(value: Any) -> ApiError | None:
 def _described(error: Any) -> ApiError:
     if isinstance(error, str):
         return ApiError(error, error)
-    message = next((text for key in _TEXTS if (text := _text(error.get(key)))), "")
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    message = raw if isinstance(raw, str) and raw else next((text for key in _TEXTS if (text := _text(error.get(key)))), "")
     names = (string_of(error, key) for key in _NAMES)
     return ApiError(next(filter(None, names), message), message)
 

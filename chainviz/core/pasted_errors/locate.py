@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.problems import Problem
-from chainviz.core.chain.tree import message_paths, parse
+from chainviz.core.chain.problems import SEVERITIES, Problem, Severity
+from chainviz.core.chain.tree import ChainAST, message_paths, parse
 from chainviz.core.formats.vendors import PROVIDERS, SERVERS
 from chainviz.core.pasted_errors.message import ErrorMessage, known_sentences
+from chainviz.core.pasted_errors.topics import topics_of
 from chainviz.core.providers.check import check_all
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.request import NO_REQUEST, Request
@@ -51,6 +52,8 @@ class LocatedError:
     fixes: tuple[str, ...] = ()
     """Names of the fixes, the smallest first."""
     places: Places = Places()
+    is_guess: bool = False
+    """True if no API's sentence fits the message, and this is a problem of its topic."""
 
 
 def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str = "", request: Request = NO_REQUEST) -> LocatedError:
@@ -65,7 +68,45 @@ def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str =
         if best:
             return LocatedError(provider, best, best[0].path, best[0].fixes, places)
     path = list(message_paths(tree))[min(places.best)] if places.best else None
-    return LocatedError(asked[0] if asked else None, (), path, unseen_fixes(error, places), places)
+    plain = LocatedError(asked[0] if asked else None, (), path, unseen_fixes(error, places), places)
+    if plain.fixes or (error.known and not places.best):
+        return plain
+    guessed = _guessed(error, tree, format, request, places)
+    if guessed is None or not error.known:
+        return guessed or plain
+    first = next(iter(guessed.problems), None)
+    is_there = first is not None and first.severity == "error" and first.message in places.best and first.provider in error.providers
+    return guessed if is_there else plain
+
+
+def _guessed(error: ErrorMessage, tree: ChainAST[Message], format: str, request: Request, places: Places) -> LocatedError | None:
+    """Locate an error of an unknown wording by its topics: the nearest problem about one, else a message that has what it names."""
+    topics = topics_of(error.text)
+    messages = [message for section in tree.sections for message in section.messages]
+    asked = sorted((*PROVIDERS, *SERVERS), key=lambda provider: (not provider.is_of(format), not provider.reads(format)))
+    said = list(check_all(asked, tree, format, request)) if topics else []
+    for topic in topics:
+        own = [each for each in said if each[1].rule in topic.rules and each[1].severity in _refusals(each[0], format)]
+        if own:
+            rank = {severity: number for number, severity in enumerate(SEVERITIES)}
+            provider, first = min(own, key=lambda each: (_distance(each[1], places), rank[each[1].severity], asked.index(each[0])))
+            rest = (problem for each, problem in own if each is provider and problem is not first)
+            fixes = first.fixes or ((topic.fix,) if topic.fix and topic.holds(messages[first.message]) else ())
+            return LocatedError(provider, (first, *rest), first.path, fixes, places, is_guess=True)
+        held = [index for index, message in enumerate(messages) if topic.holds(message)]
+        if held:
+            near = min(held, key=lambda index: min((abs(index - place) for place in places.best), default=0))
+            return LocatedError(None, (), list(message_paths(tree))[near], (topic.fix,) if topic.fix else (), places, is_guess=True)
+    return None
+
+
+def _refusals(provider: Provider, format: str) -> tuple[Severity, ...]:
+    """Return the severities of problems that may be the cause of an error. What the API of the format accepts, another model may refuse."""
+    return ("error", "warning", "info") if provider.is_of(format) else ("error", "warning")
+
+
+def _distance(problem: Problem, places: Places) -> int:
+    return min((abs(problem.message - place) for place in places.best), default=0)
 
 
 def providers_of(error: ErrorMessage, format: str) -> tuple[Provider, ...]:
@@ -80,8 +121,8 @@ def ranked(problems: Iterable[Problem], error: ErrorMessage, places: Places) -> 
     rules = error.rules
 
     def distance(problem: Problem) -> tuple[bool, int, int]:
-        nearest = min((abs(problem.message - place) for place in places.best), default=0)
-        return not any(f"“{id}”" in problem.text for id in (*error.ids, *places.ids)), nearest, rules.index(problem.rule)
+        is_unnamed = not any(f"“{id}”" in problem.text for id in (*error.ids, *places.ids))
+        return is_unnamed, _distance(problem, places), rules.index(problem.rule)
 
     found = sorted(problems, key=distance)
     if not found or not places.best:
@@ -146,9 +187,10 @@ NAMED = 4
 
 def what_was_tried(error: ErrorMessage, found: LocatedError) -> Iterator[str]:
     """Yield sentences on what the message was compared with, and what it names."""
-    if found.provider is None:
+    if found.provider is None or found.is_guess:
         count = len({each.sentence.says for each in known_sentences()})
-        yield f"None of the {count:,} known sentences of APIs fits the message."
+        similar = " What it is about is found by its words." if found.is_guess else ""
+        yield f"None of the {count:,} known sentences of APIs fits the message.{similar}"
     elif not found.problems:
         yield f"{found.provider.label} says this of {', '.join(error.rules[:NAMED])}: the chain has no such problem there."
     places = found.places

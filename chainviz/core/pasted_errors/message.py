@@ -236,7 +236,7 @@ _PLACES = (
     r"\bcontents\[(\d+)\](?:\.parts\[(\d+)\])?",
     r"\bcontents\.(\d+)(?:\.parts\.(\d+))?",
     r"[\"']messages[\"'], ?(\d+)(?:, ?[\"']\w+[\"'])?(?:, ?[\"']content[\"'], ?(\d+))?",
-    r"\bmessage (?:at )?index (\d+)()",
+    r"\bmessage (?:at )?(?:index|position) (\d+)()",
 )
 _PLACES_FROM_1 = (r"\bposition (\d+)\b", r"\b(\d+)\. content block")
 """Gemini counts the turns of a request from 1."""

@@ -112,6 +112,10 @@ CHOICES: dict[str, tuple[str, str]] = {
     ),
     "wrap-arguments": ("Put the arguments into an object", 'They become {"value": …} with the old value inside; nothing is lost.'),
     "image-to-text": ("Put a note in its place", "The image or file is dropped; a text says how large it was, or where it is."),
+    "media-to-text": (
+        "Put notes in the place of all images and files",
+        "Every image and file is dropped, for a model that takes none; a text says how large it was, or where it is.",
+    ),
     "respell-media-type": ("Correct the media type", "The image gets the type that its first bytes show."),
     "respell-text": (
         "Replace half characters",
@@ -183,8 +187,9 @@ CHOICES: dict[str, tuple[str, str]] = {
 
 DROP_SIGNED, DROP_REASONING, REWRITE = "drop-signed", "drop-reasoning", "rewrite-message"
 ON_DEMAND = frozenset({
-    DROP_SIGNED, DROP_REASONING, REWRITE, "sign-calls", "replace-signatures", "empty-reasoning", "respell-item", "drop-item-id",
-    "drop-cache-marks", "append-human", "drop-last", "system-to-slot", "text-to-turn-start", "reference-to-text", "define-tools",
+    DROP_SIGNED, DROP_REASONING, REWRITE, "sign-calls", "replace-signatures", "media-to-text", "empty-reasoning", "respell-item",
+    "drop-item-id", "drop-cache-marks", "append-human", "drop-last", "system-to-slot", "text-to-turn-start", "reference-to-text",
+    "define-tools",
 })  # fmt: skip
 """Fixes that only one provider needs; they are offered only if the options name them."""
 

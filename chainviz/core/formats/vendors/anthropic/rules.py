@@ -366,6 +366,12 @@ ERRORS = (
     ),
     Wording("cannot end with trailing whitespace", ("anthropic",), ("trailing-space",)),
     Wording("no low surrogate in string", ("anthropic",), ("text-surrogate",)),
+    Wording("cache_control cannot be set for empty text blocks", ("anthropic",), ("text-empty",)),
+    Wording("thinking.signature: Field required", ("anthropic",), ("thinking-unsigned",)),
+    Wording(
+        "tool_result block(s) provided when previous message does not contain any tool_use blocks", ("anthropic",), ("result-without-call",)
+    ),
+    Wording("Invalid first message. Should always start with 'role'='user'", ("anthropic",), ("first-role",)),
     Wording("Extra inputs are not permitted", ("anthropic", "mistral", "compatible"), ("not-understood",)),
     Wording(
         "API Error: 400 due to tool use concurrency issues", ("anthropic",),

@@ -292,6 +292,7 @@ SIGNATURES_OF_OTHERS = Provider(
 
 _BOTH = ("gemini-3", "gemini-2.5")
 ERRORS = (
+    Wording("multiturn requests ends with a user role or a function response", _BOTH, ("last-role",)),
     Wording("Thought signature is not valid", (SIGNATURES_OF_OTHERS.name,), (FOREIGN.id,)),
     Wording("it must include at least one parts field", _BOTH, ("content-missing",)),
     Wording("at least one contents field is required", _BOTH, ("messages-missing", "content-missing")),

@@ -165,6 +165,7 @@ OLLAMA_PROVIDER = Provider(
 
 
 ERRORS = (
+    Wording("Can only get item pairs from a mapping", ("vllm", "openai-chat"), ("arguments-no-object", "arguments-no-json")),
     Wording("conversation roles must alternate", ("vllm", "bedrock", "anthropic"), ("roles-alternate", "assistants-alternate")),
 )  # fmt: skip
 """Other wordings of the API's errors, from public issues about other versions and gateways."""

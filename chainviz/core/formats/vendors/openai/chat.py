@@ -397,6 +397,11 @@ ERRORS = (
     Wording("expected a string, but got an object", ("openai-chat",), ("arguments-type",)),
     Wording("expected a string, got null", ("openai-chat",), ("content-missing",)),
     Wording("Additional properties are not allowed ({field} was unexpected)", ("openai-chat",), ("not-understood",)),
+    Wording("'tool_call_id' of '{id}' not found in 'tool_calls' of previous message", ("openai-chat",), ("result-without-call",)),
+    Wording("messages with role 'tool' must have a 'tool_call_id'", ("openai-chat",), ("member-missing", "result-without-call")),
+    Wording("Tool result is missing for tool call {id}", ("openai-chat", "anthropic"), ("result-missing",)),
+    Wording("Tool results are missing for tool calls {ids}", ("openai-chat", "anthropic"), ("result-missing",)),
+    Wording("Missing corresponding tool call for tool response message", ("openai-chat", "anthropic"), ("result-without-call",)),
     Wording(
         "The messages parameter is illegal", ("openai-chat", "compatible"), ("result-missing", "result-without-call", "content-missing")
     ),

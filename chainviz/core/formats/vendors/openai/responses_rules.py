@@ -166,6 +166,7 @@ ERRORS = (
     Wording(
         "Unknown parameter: '{field}'", ("openai-responses", "deepseek-responses", "openai-chat"), ("member-unknown", "not-understood")
     ),
+    Wording("Supported values are: 'output_text' and 'refusal'", ("openai-responses",), ("field-type", "part-type")),
     Wording("missing required field summary", ("openai-responses", "deepseek-responses"), ("member-missing",)),
 )  # fmt: skip
 """Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -124,6 +124,24 @@ def fix_result_media(work: Worklist) -> None:
     work.settle()
 
 
+def has_media(message: Message) -> bool:
+    return has_result_media(message) or any(isinstance(part, Image | Binary) for part in message.parts)
+
+
+def fix_media(work: Worklist) -> None:
+    """Offer to replace all images and files, for a model that takes none. Only on demand."""
+    if not work.options.asks_for(_ANY.choice):
+        return
+    for place, message in work.read(has_media):
+        for i, part in enumerate(message.parts):
+            if isinstance(part, Image | Binary):
+                _offer(work, _Spot(place, i, part), _ANY, (Text(noted(part)),))
+            elif isinstance(part, ToolResult) and part.media:
+                words = (part.content, *map(noted, part.media))
+                _offer(work, _Spot(place, i, part), _ANY, (replace(part, content="\n".join(filter(None, words)), media=()),))
+    work.settle()
+
+
 def has_texts_in_results(message: Message) -> bool:
     return message.role == TOOL and any(isinstance(part, Text) for part in message.parts)
 
@@ -153,6 +171,7 @@ _EMPTY = _Flaw("image-empty", "contains an image without content", "image-to-tex
 _LOST = _Flaw("image-address", "contains an image at an address that no API can open", "image-to-text")
 _BROKEN = _Flaw("image-broken", "contains an image that cannot be read", "image-to-text")
 _ODD = _Flaw("image-type", "contains an image of a type that some APIs do not take", "image-to-text")
+_ANY = _Flaw("part-type", "contains an image or a file", "media-to-text")
 _MISLABELLED = _Flaw("image-mislabelled", "contains an image with the wrong media type", "respell-media-type")
 _BLANK = _Flaw("empty-content", "has an empty text", "drop-empty")
 _TEXT_FIRST = _Flaw("result-after-text", "has a text before a tool result", "results-first")
