@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain as link
 from typing import TypeVar
 
 from chainviz.core.chain.messages import NEW, Fragment
@@ -14,6 +16,8 @@ from chainviz.core.documents.json.scan import to_bytes
 from chainviz.core.documents.units import LIST_STEP, Envelope, Lists, Read
 
 _NOWHERE = -10
+_TEXT = re.compile(rb'\A([\s,]*)(".*")\s*\Z', re.DOTALL)
+"""A unit that is a JSON string, with its lead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +58,15 @@ def _inner_lead(envelope: Envelope, piece: Piece) -> str:
 
 
 def single(units: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield a single message in place of a list. No message becomes null, and several messages become a list."""
+    """Yield a single message in place of a list. No message becomes null, and several messages become a list, in which a bare text,
+    such as the `input` of OpenAI's Responses, is a message of the user."""
     first = next(units, b"null")
     second = next(units, None)
     if second is None:
         yield first
         return
     yield b"["
-    yield first
-    yield second
-    yield from units
+    yield from (_TEXT.sub(rb'\1{"role": "user", "content": \2}', unit) for unit in link((first, second), units))
     yield b"]"
 
 

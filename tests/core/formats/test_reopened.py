@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from chainviz import Chain, load
-from chainviz.core.chain.messages import TOOL, Message, Opaque, Part, Text, ToolCall, ToolResult
-from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.chain.messages import SYSTEM, TOOL, Message, Opaque, Part, Text, ToolCall, ToolResult
+from chainviz.core.chain.tree import message_paths
+from chainviz.core.errors import DocumentError, PathError, Refused
 from chainviz.core.formats import WRITTEN, get_format
 from tests.core.formats.chains import sample_files
 from tests.examples import share
@@ -126,6 +128,66 @@ def test_a_repaired_sample_opens_again(goal: str) -> None:
         assert reopened(new, place) == content(new.messages), path
         judged += 1
     assert judged > 50
+
+
+EDITS = {
+    "delete": ({},),
+    "text": ({"text": "Another\n “text”."},),
+    "answer": ({"text": "Another result."}, {"text": ""}),
+    "role": ({"role": "human"}, {"role": "ai"}, {"role": "system"}),
+    "split": ({"offset": 3},),
+    "merge": ({},),
+}
+KEEPS = ("pydantic_ai", "ok_messages.json", "delete")
+"""The instructions that a deleted system prompt hid are shown after it."""
+
+
+@pytest.mark.parametrize("action", EDITS)
+def test_an_edited_sample_opens_again(action: str) -> None:
+    judged = 0
+    for path, place, chain in share(sample_chains(), [*EDITS].index(action)):
+        if (chain.format, path.name, action) == KEEPS or not get_format(chain.format).writes or len(chain) > 60:
+            continue
+        for target, options in product(node_paths(chain), EDITS[action]):
+            try:
+                new = chain.apply("edit", action=action, path=target, **options).chain
+            except (Refused, PathError):
+                continue
+            if any(message.role != SYSTEM for message in new.messages) and len(load(path)) == 1:
+                assert reopened(new, place) == content(new.messages), (path, target, options)
+                judged += 1
+    assert judged > (0 if action in ("split", "merge") else 20)
+
+
+def node_paths(chain: Chain) -> list[str]:
+    """Return the paths of the messages and of their parts."""
+    messages = [str(path) for path in message_paths(chain.tree)]
+    counts = [len(message.parts) for message in chain.messages]
+    return [*messages, *(f"{path}.c{part}" for path, count in zip(messages, counts, strict=True) for part in range(count))]
+
+
+def test_a_bare_text_becomes_a_message_beside_others() -> None:
+    """OpenAI's Responses take a text in place of a list, but no text in a list."""
+    (chain,) = load(json.dumps({"model": "gpt-5", "input": "Ask."}).encode())
+    new = chain.apply("edit", action="append", role="ai", text="Done.").chain
+    assert json.loads(new.to_bytes())["input"] == [{"role": "user", "content": "Ask."}, {"role": "assistant", "content": "Done."}]
+
+
+def test_a_copy_of_an_edited_text_follows_it() -> None:
+    block = {"type": "thinking", "thinking": "Look at the log."}
+    answer = {"role": "assistant", "content": "Done.", "reasoning_content": "Look at the log.", "thinking_blocks": [block]}
+    (chain,) = load(json.dumps({"messages": [USER, answer]}).encode())
+    new = chain.apply("edit", action="text", path="s1.p1.m0.c0", text="Look twice.").chain
+    (stored,) = json.loads(new.to_bytes())["messages"][1:]
+    assert stored["reasoning_content"] == stored["thinking_blocks"][0]["thinking"] == "Look twice."
+
+
+def test_a_role_that_the_record_cannot_have_is_refused() -> None:
+    ran = {"role": "bashExecution", "command": "ls", "output": "a", "exitCode": 0}
+    lines = [{"type": "session", "version": 3, "id": "s", "cwd": "/"}, {"type": "message", "id": "b", "parentId": None, "message": ran}]
+    (chain,) = load("\n".join(map(json.dumps, lines)).encode(), "pi_session")
+    with pytest.raises(Refused, match="no way to store this: opened again, the messages would differ"):
+        chain.apply("edit", action="role", path="s1.h.m0", role="ai")
 
 
 def transcripts() -> Iterator[tuple[Path, Chain]]:

@@ -103,9 +103,9 @@ class DroidSession(AnthropicBlocksFormat):
 
 
 def _has_blocks(value: dict[str, Any]) -> bool:
-    """Return True if the content has Anthropic's blocks; a session of pi spells them differently."""
+    """Return True if a record with an id has Anthropic's blocks; a session of pi spells them differently."""
     items = objects_of(value["message"], "content")
-    return any(string_of(item, "type") in _BLOCKS or "signature" in item or "source" in item for item in items)
+    return "id" in value and any(string_of(item, "type") in _BLOCKS or "signature" in item or "source" in item for item in items)
 
 
 _STREAM_TEXTS = {"message": ("role", "text"), "reasoning": ("text",), "tool_call": ("toolName",), "completion": ("finalText",)}

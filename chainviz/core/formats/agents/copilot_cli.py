@@ -223,7 +223,8 @@ def _data(message: Message, own: str, speller: Speller) -> str:
 
 def _threads(source: Source) -> list[Thread]:
     """Return the session, then its sub-agents; [] if it has none."""
-    if b'"user.message"' not in source.read(0, HEAD):  # every session begins with what a person asks
+    head = source.read(0, HEAD)
+    if b'"session.start"' not in head and b'"user.message"' not in head:
         return []
     if not any(b'"parentToolCallId"' in line for _, line in lines_of(source)):
         return []

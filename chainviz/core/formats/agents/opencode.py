@@ -73,9 +73,9 @@ class Opencode(LeafFormat):
     carried_types = frozenset(("step_start", "step_finish", "error"))
     carried_fields = frozenset((
         "output", "description", "diff", "before", "after", "patch", "preview", "message", "loaded", "content", "title", "body", "root",
-        "agent",
+        "agent", "reason", "exit", "snapshot",
     ))  # fmt: skip
-    """Data of tools for the screen, summaries of changes, the path of the project, and the agent's name."""
+    """Data of tools for the screen, summaries of changes, the path of the project, the agent's name, and marks of steps."""
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict):

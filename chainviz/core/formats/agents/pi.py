@@ -57,7 +57,7 @@ class PiSession(LeafFormat):
     carried_types = frozenset(
         ("session", "model_change", "thinking_level_change", "label", "leaf", "custom", "session_info")
     )
-    carried_fields = frozenset(("errorMessage", "details", "partialJson", "data"))
+    carried_fields = frozenset(("errorMessage", "details", "partialJson", "data", "exitCode"))
 
     def is_message(self, value: object) -> bool:
         return isinstance(value, dict) and value.get("type") == "message" and isinstance(value.get("message"), dict)

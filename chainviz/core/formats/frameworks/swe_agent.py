@@ -32,6 +32,7 @@ class SWEAgent(ChatFormat):
     tested_with = "SWE-agent 0.x, 1.x"
     template = '{"history": [\n]}\n'
     copies = (("trajectory", "query"),)
+    carried_fields = ChatFormat.carried_fields | {"agent"}
 
     def confidence(self, sample: Sample) -> float:
         messages = [value for value in sample.values if self.is_message(value)]

@@ -61,7 +61,7 @@ class UIMessageFormat(LeafFormat):
     halves = True
     results_in_calls = True
     hints = ("parts",)
-    carried_fields = frozenset(("state",))
+    carried_fields = frozenset(("state", "step"))
 
     def is_known_kind(self, kind: str) -> bool:
         return kind.startswith("data-") or super().is_known_kind(kind)
@@ -353,6 +353,7 @@ class Mastra(UIMessageFormat):
     label = "Mastra messages"
     tested_with = "source of Mastra, messages of format 2"
     blocks_at = ("content", "parts")
+    carried_fields = UIMessageFormat.carried_fields | {"resourceId"}
 
     def is_message(self, value: object) -> bool:
         return super().is_message(value) and value_at(value, ("content", "format")) == 2

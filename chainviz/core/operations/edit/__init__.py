@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from chainviz.core.chain.chain import Chain, Splice
+from chainviz.core.chain.chain import Chain, Splice, apply_splices
 from chainviz.core.chain.messages import AI, Message
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import Refused
+from chainviz.core.formats import get_format
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.edit.locate import FIELDS, Action, Change, EditOptions, Place
+from chainviz.core.operations.edit.record import is_read_again, with_copies
 from chainviz.core.operations.edit.structure import (
     add_event,
     add_part,
@@ -38,6 +40,13 @@ AT_THE_END: dict[Action, Callable[[Chain, EditOptions], Change]] = {
     "append_human": append_human, "append": append, "add_event": add_event,
 }  # fmt: skip
 
+STRUCTURAL: frozenset[Action] = frozenset(("role", "insert", "delete", "move_up", "move_down", "split", "merge"))
+"""The actions after which a record may be read as another message."""
+BESIDE = 4
+"""The number of messages on each side of a change whose records are read again with it."""
+MOST_READ = 100
+"""The most messages that are read again."""
+
 
 class Edit:
     name = "edit"
@@ -56,16 +65,41 @@ class Edit:
         else:
             place = Place(chain, parse_path(options.path))
             path, change = str(place.path), ACTIONS[options.action](place, options)
+            change = change._replace(splices=_with_copies(chain, change.splices))
         splices = _without_signed_reasoning(chain, change.splices) if options.drop_reasoning else change.splices
         gone = [chain.slice(splice.start, splice.start + splice.removed) for splice in splices]
         if all(tuple(messages) == splice.messages for messages, splice in zip(gone, splices, strict=True)):
             return Outcome((), warnings=("Nothing changed: the node already is like this.",))
         if options.action == "merge" and (losses := new_losses(chain, splices)):
             raise Refused(f"The format cannot hold the merged message. {losses[0]}")
+        if options.action in STRUCTURAL and not _is_read_again(chain, splices):
+            label = get_format(chain.format).label
+            raise Refused(f"{label} has no way to store this: opened again, the messages would differ. Nothing was changed.")
         sizes = sum(m.size for messages in gone for m in messages), sum(m.size for s in splices for m in s.messages)
         return Outcome(
             splices, (Decision(path, options.action, change.reason, *sizes),), tuple(warnings_for(chain, splices))
         )
+
+
+def _with_copies(chain: Chain, splices: tuple[Splice, ...]) -> tuple[Splice, ...]:
+    """Return the changes, with copies of a changed text in its own record changed as well."""
+    return tuple(
+        replace(splice, messages=(with_copies(chain[splice.start], splice.messages[0]),))
+        if splice.removed == len(splice.messages) == 1
+        else splice
+        for splice in splices
+    )
+
+
+def _is_read_again(chain: Chain, splices: Sequence[Splice]) -> bool:
+    start = max(0, splices[0].start - BESIDE)
+    stop = min(len(chain), splices[-1].start + splices[-1].removed + BESIDE)
+    if not chain.format or stop - start > MOST_READ:
+        return True
+    before = chain.slice(start, stop)
+    after = apply_splices(before, [replace(each, start=each.start - start) for each in splices])
+    format = get_format(chain.format)
+    return not format.writes or is_read_again(format, before, after)
 
 
 def _makes_call(options: EditOptions) -> bool:

@@ -16,6 +16,7 @@ from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, parse_template
 from chainviz.core.documents.json.scan import in_words
 from chainviz.core.errors import Refused
 from chainviz.core.operations.edit.locate import Change, EditOptions, Place, replaced_part, splices_for
+from chainviz.core.operations.edit.record import with_role
 
 CallOrResult = ToolCall | ToolResult
 INVALID_ARGUMENTS = "The arguments are invalid JSON"
@@ -52,7 +53,7 @@ def set_role(place: Place, options: EditOptions) -> Change:
     if role == message.role:
         raise Refused(f"{place.path} already has the role {role}.")
     _check_role(message, role)
-    return Change(splices_for({at: (replace(message, role=role, label=""),)}), f"the role {message.role} became {role}")
+    return Change(splices_for({at: (with_role(message, role),)}), f"the role {message.role} became {role}")
 
 
 def _check_role(message: Message, role: str) -> None:

@@ -16,6 +16,7 @@ from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.assemble import ASIDE, place_of, with_items
 from chainviz.core.documents.json.edit import dump, load_array, parse, quote, raw_at
 from chainviz.core.documents.units import Pointer, Unit
+from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.formats.blocks import value_at
 from chainviz.core.formats.vendors.google.read import is_response, member
 
@@ -220,11 +221,11 @@ def _without_responses(text: str) -> str:
 
 
 def _alone(text: str) -> str:
-    """Return the results of a model's message without it, as a user's message; any other message unchanged."""
+    """Return the results of a model's message without it, as a user's message with an id of its own; any other message unchanged."""
     value = parse(text)
     if value.get("type") != "gemini":
         return text
-    head = {key: dump(value[key]) for key in ("id", "timestamp") if key in value}
+    head = {"id": quote(uuid_of(text)), **({"timestamp": dump(value["timestamp"])} if "timestamp" in value else {})}
     items = [_response(call) for call in objects_of(value, "toolCalls") if call.get("result")]
     members = {**head, "type": '"user"', "content": f"[{','.join(items)}]"}
     return "{" + ",".join(f"{quote(key)}:{raw}" for key, raw in members.items()) + "}"
