@@ -72,3 +72,32 @@ def test_a_system_text_between_two_lists_is_edited_in_its_place() -> None:
 def test_json_that_begins_with_the_name_of_a_level_is_no_log(key: str) -> None:
     (chain,) = chainviz.load(json.dumps({key: {}, "messages": [{"role": "user", "content": "hi"}]}).encode())
     assert chain.warnings == ()
+
+
+CODEX = (
+    {"type": "session_meta", "timestamp": "2026-05-24T21:00:00Z", "payload": {"id": "01a09341-0000-7000-8000-000000000001", "cwd": "/"}},
+    {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}},
+)
+NOT_SENT: dict[str, dict[str, Any]] = {
+    "a commit for undoing": {"type": "ghost_snapshot", "ghost_commit": {"id": "abc", "parent": "def"}},
+    "a search for tools that finds none": {
+        "type": "tool_search_output", "call_id": "call_1", "status": "completed", "execution": "client", "tools": [],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("item", NOT_SENT)
+def test_items_of_codex_without_a_text_are_understood(item: str) -> None:
+    content = "\n".join(map(json.dumps, (*CODEX, {"type": "response_item", "payload": NOT_SENT[item]}))) + "\n"
+    (chain,) = chainviz.load(content.encode())
+    assert chain.is_fully_read and {message.role for message in chain} <= {"human", "tool"}
+
+
+def test_the_reason_of_a_denied_call_is_its_result() -> None:
+    denied = {
+        "type": "tool-delete", "toolCallId": "call_1", "state": "output-denied", "input": {"path": "/x"},
+        "approval": {"id": "a1", "approved": False, "reason": "Not this one"},
+    }  # fmt: skip
+    asked = {"id": "1", "role": "user", "parts": [{"type": "text", "text": "Delete it."}]}
+    (chain,) = chainviz.load(json.dumps([asked, {"id": "2", "role": "assistant", "parts": [denied]}]).encode())
+    assert chain.is_fully_read and [getattr(part, "content", "") for part in chain.messages[-1].parts] == ["Not this one"]

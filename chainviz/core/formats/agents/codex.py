@@ -25,6 +25,8 @@ _TEXTS: dict[str, tuple[tuple[Role, Pointer], ...]] = {
 }
 """Lines whose message is a plain text, and the pointer to it. Older versions write the instructions directly."""
 _INJECTED = ("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md", "<permissions", "<skills")
+_SNAPSHOT = "ghost_snapshot"
+"""The type of an item with a commit for undoing, which is not sent."""
 _MODEL = '{"type":"message","content":[]}'
 """The shape of a message item if no neighbour shows one."""
 
@@ -39,6 +41,8 @@ class _Lines(ItemUnits):
 
     def role(self, value: Any, *, is_first: bool = False) -> Role:
         place = text_place(value)
+        if place is None and string_of(self.item(value), "type") == _SNAPSHOT:
+            return ""
         return place[0] if place else super().role(value, is_first=is_first)
 
     def message(self, role: Role, source: Sequence[Fragment]) -> Message:
@@ -91,7 +95,7 @@ class CodexRollout(Format):
     lines = True
     hints = ("payload",)
     carried_types = frozenset(("session_meta", "event_msg", "turn_context", "world_state", "token_usage_record"))
-    carried_fields = frozenset(("replacement_history",))
+    carried_fields = frozenset(("replacement_history", "execution"))
     known_kinds = ITEM_TYPES
 
     def is_message(self, value: object) -> bool:
@@ -103,7 +107,7 @@ class CodexRollout(Format):
     def is_carried(self, value: object) -> bool:
         if string_of(value, "type") == "session_meta":
             return not _instructs(value.get("payload"))  # type: ignore[attr-defined]
-        return super().is_carried(value) or string_of(_UNITS.item(value), "type") in SETTINGS
+        return super().is_carried(value) or string_of(_UNITS.item(value), "type") in (*SETTINGS, _SNAPSHOT)
 
     def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
         waiting: Message | None = None

@@ -41,7 +41,7 @@ from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half
 from chainviz.core.formats.read_only import inner
 
 _EVENTS = ("text", "reasoning", "tool_use", "step_start", "step_finish")
-_MARKS = ("step-start", "step-finish", "snapshot", "patch")
+_MARKS = ("step-start", "step-finish", "snapshot", "patch", "retry")
 """Parts that only record the progress of the agent."""
 _ANSWERED = {"completed": "output", "error": "error"}
 """By the status of a call: the member with the text of its result."""

@@ -232,10 +232,14 @@ def _result(item: dict[str, Any], text: str, place: Pointer) -> Located:
     members = _members(item)
     is_error = members.get("state") in ("output-error", "output-denied")
     key = "errorText" if is_error else "result" if "result" in members else "output"
+    if members.get("state") == "output-denied" and type(members.get("approval")) is dict:
+        at_reason, members, key = (*at, "approval"), {**members, **members["approval"]}, "reason"
+    else:
+        at_reason = at
     value = members.get(key)
-    content = value if type(value) is str else "" if value is None else member_at(text, at, key)
+    content = value if type(value) is str else "" if value is None else member_at(text, at_reason, key)
     part = ToolResult(string_of(members, "toolCallId"), _name(item), content, is_error)
-    return Located(part, place, (*_call_leaves(item, at, "call_id"), Leaf("content", (*at, key), as_either)))
+    return Located(part, place, (*_call_leaves(item, at, "call_id"), Leaf("content", (*at_reason, key), as_either)))
 
 
 def _element(part: Part, speller: Speller) -> str | None:
