@@ -17,12 +17,23 @@ from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.execute import WARNING as SIGNED
 from chainviz.core.providers.contract import Provider
-from chainviz.fixes.records import Records, relinked, renumbered, whole_records, with_kept, without_lines, without_repeats
+from chainviz.fixes.records import (
+    Records,
+    relinked,
+    renumbered,
+    whole_records,
+    with_escaped_separators,
+    with_kept,
+    without_lines,
+    without_repeats,
+)
 
 NUMBERED = {"codex_rollout": "ordinal"}
 """The member with the number of a record, by format. Codex, since 0.146, resumes a session only if no number is missing."""
 UNIQUE = {"codex_rollout": "ordinal", "copilot_cli": "id", "kimi_code": "event"}
 """A member with a unique value for each record, by format. Equal records with an equal value were written twice."""
+SPLITS_AT_SEPARATORS = frozenset(("copilot_cli",))
+"""Formats of agents that take U+2028 for the end of a line (github.com/github/copilot-cli/issues/2012)."""
 SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
 HAND_OVER = "`chainviz convert SESSION --to codex --install` hands it to another agent, fixed."
 RESPELLED = "No text changes; these lines are written in the form that the API takes:"
@@ -161,6 +172,7 @@ def _as_meant(records: Records, file: ChainFile) -> Records:
     links = get_format(name).links
     starts = {each.start for chain in file.chains for each in get_format(chain.format).sent_twice(chain.messages)}
     records = without_lines(records, starts, SENT_TWICE) if starts else records
+    records = with_escaped_separators(records) if name in SPLITS_AT_SEPARATORS else records
     member = links.own if links else UNIQUE.get(name, "")
     records = without_repeats(records, member) if member else records
     return relinked(records, links) if links else records

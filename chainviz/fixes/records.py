@@ -20,6 +20,8 @@ _START = re.compile(r'\{\s*"(?:type"\s*:\s*"[^"\\]*"|[^"\\]+"\s*:)')
 """The beginning of a record: its first key, and its type if that comes first."""
 _BETWEEN = "\0 \t\r\n"
 """Characters that may separate two records on a line. A crash leaves zero bytes."""
+FEWEST_MEMBERS = 3
+"""The number of members by which a record is told from an object inside another."""
 MOST_JOINED = 50
 """The most lines that are joined into one record."""
 _DECODE = json.JSONDecoder().raw_decode
@@ -46,8 +48,9 @@ def whole_records(content: bytes) -> Records:
     faulty = {number for number, line in lines if line.strip() and not _is_json(line)}
     if not faulty or len(faulty) * 2 > len(lines):
         return Records(tuple(lines), ())
-    begun = [_START.match(_text(line).lstrip()) for number, line in lines if number not in faulty]
-    starts = {found[0] for found in begun if found}
+    whole = [line for number, line in lines if number not in faulty]
+    starts = {begun[0] for line in whole if (begun := _START.match(_text(line).lstrip()))}
+    forms = {form for line in whole if len(form := frozenset(value_of(line))) >= FEWEST_MEMBERS}
     records, damage = list[Record](), list[str]()
     rest = deque(lines)
     while rest:
@@ -62,7 +65,7 @@ def whole_records(content: bytes) -> Records:
             for _ in range((last or number) - number):
                 rest.popleft()
             continue
-        found, is_cut = _records_in(_text(line), starts)
+        found, is_cut = _records_in(_text(line), starts, forms)
         records += [(number, record.encode() + b"\n") for record in found]
         damage.append(f"Line {number:,} {_describe_records(len(found), is_cut=is_cut)}.")
     return Records(tuple(records), tuple(damage))
@@ -95,7 +98,7 @@ def _describe_records(records: int, *, is_cut: bool) -> str:
     return "has one record and remains of a crash" if records == 1 else f"has {records} records and is split"
 
 
-def _records_in(line: str, starts: set[str]) -> tuple[list[str], bool]:
+def _records_in(line: str, starts: set[str], forms: set[frozenset[str]]) -> tuple[list[str], bool]:
     """Return the complete records of a line, and whether the line contains anything else."""
     found: list[str] = []
     place, is_cut = 0, False
@@ -107,17 +110,24 @@ def _records_in(line: str, starts: set[str]) -> tuple[list[str], bool]:
             place = end
         else:
             is_cut = True
-            place = _next_start(line, place + 1, starts)
+            place = _next_start(line, place + 1, starts, forms)
     return found, is_cut
 
 
-def _next_start(line: str, place: int, starts: set[str]) -> int:
+def _next_start(line: str, place: int, starts: set[str], forms: set[frozenset[str]]) -> int:
+    """Return where the next record begins: like another one of the file, or with all members of another one."""
     while (place := line.find("{", place)) >= 0:
         found = _START.match(line, place)
-        if found and found[0] in starts:
+        if found and (found[0] in starts or _form_of(line, place) in forms):
             return place
         place += 1
     return len(line)
+
+
+def _form_of(line: str, start: int) -> frozenset[str]:
+    """Return the members of the object that begins here; none if it is not whole."""
+    end = _end_of_record(line, start)
+    return frozenset() if end is None else frozenset(json.loads(line[start:end]))
 
 
 def _end_of_record(line: str, start: int) -> int | None:
@@ -165,6 +175,22 @@ def without_repeats(whole: Records, member: str) -> Records:
             damage.append(f"Line {number:,} is line {earlier:,} once more and is removed.")
         else:
             records.append((number, line))
+    return Records(tuple(records), tuple(damage))
+
+
+_SEPARATORS = {separator.encode(): f"\\u{ord(separator):04x}".encode() for separator in "\u2028\u2029"}
+
+
+def with_escaped_separators(whole: Records) -> Records:
+    """Return the records with Unicode's line and paragraph separators escaped, at which some agents split lines."""
+    records, damage = list[Record](), list(whole.damage)
+    for number, line in whole.records:
+        escaped = line
+        for separator, escape in _SEPARATORS.items():
+            escaped = escaped.replace(separator, escape)
+        if escaped != line:
+            damage.append(f"Line {number:,} had a line separator (U+2028 or U+2029), at which its agent splits lines; it is now escaped.")
+        records.append((number, escaped))
     return Records(tuple(records), tuple(damage))
 
 

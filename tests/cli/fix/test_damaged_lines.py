@@ -82,3 +82,34 @@ def test_a_line_that_was_cut_off_goes(tmp_path: Path, capsys: Any) -> None:
     assert main(["fix", str(session)]) == 0
     assert session.read_bytes() == whole
     assert "Line 3 is not valid JSON and is removed" in capsys.readouterr().out
+
+
+def event(number: int, kind: str, **data: Any) -> dict[str, Any]:
+    return {"type": kind, "data": data, "id": f"e{number}", "timestamp": "2026-07-12T10:00:00.000Z", "parentId": f"e{number - 1}"}
+
+
+CALL = {"toolCallId": "toolu_1", "name": "bash", "arguments": {"command": "ls"}, "type": "function"}
+EVENTS = [
+    event(1, "session.start", sessionId="s1", version=1, producer="copilot-agent", copilotVersion="1.0.71"),
+    event(2, "user.message", content="Count the\u2028docks."),
+    event(3, "assistant.message", messageId="m3", content="I look.", toolRequests=[CALL]),
+    event(4, "tool.execution_complete", toolCallId="toolu_1", success=True, result={"content": "Four."}),
+]
+
+
+def test_a_whole_event_of_a_new_kind_behind_its_cut_copy_stays(tmp_path: Path) -> None:
+    """The only event of its kind is recognised by its members. See github.com/github/copilot-cli/issues/4098."""
+    lines = [json.dumps(each) for each in EVENTS]
+    session = tmp_path / "events.jsonl"
+    for cut in range(20, len(lines[3]) - 1, 17):
+        session.write_text("\n".join([*lines[:3], lines[3][:cut] + lines[3]]) + "\n")
+        assert main(["fix", str(session)]) == 0
+        assert session.read_text().splitlines() == lines
+
+
+def test_a_line_separator_is_escaped_for_an_agent_that_splits_lines_there(tmp_path: Path, capsys: Any) -> None:
+    session = tmp_path / "events.jsonl"
+    session.write_text("\n".join(json.dumps(each, ensure_ascii=False) for each in EVENTS) + "\n")
+    assert main(["fix", str(session)]) == 0
+    assert "Line 2 had a line separator (U+2028 or U+2029)" in capsys.readouterr().out
+    assert "\u2028" not in session.read_text() and [json.loads(line) for line in session.read_text().split("\n")[:-1]] == EVENTS
