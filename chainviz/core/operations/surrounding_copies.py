@@ -11,8 +11,10 @@ import json
 import re
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import accumulate, islice
 
 from chainviz.core.chain.messages import SLOT, Binary, Fragment, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
@@ -75,6 +77,8 @@ def _long_strings(arguments: str) -> Iterator[str]:
 
 
 def _read(spelled: str) -> str | None:
+    if "\\" not in spelled:
+        return spelled[1:-1]
     try:
         return str(_DECODER.decode(spelled))
     except ValueError:
@@ -85,19 +89,33 @@ class Copies:
     """Finds redacted texts in pieces of a document."""
 
     def __init__(self, texts: Iterable[str], placeholder: str) -> None:
+        """`texts` are read a second time when a document has a long string beside its parts, so that they need not be in memory."""
         self._placeholder = placeholder
+        self._texts = texts
         self._whole: set[int] = set()
-        """Hashes of the texts, since the texts themselves would be in memory twice."""
-        self._long: list[str] = []
-        known: set[int] = set()
+        """Hashes of the texts."""
         for text in texts:
-            if hash(text) not in known:
-                known.add(hash(text))
-                self._take(text)
-        self._sparse = [0, *accumulate(_count(text) for text in self._long)]
+            label, _, rest = text.partition("\n")
+            wholes = (text.strip(), rest.strip() if len(label) < SHORT * 4 else "")
+            self._whole.update(hash(each) for each in wholes if len(each) >= SHORT)
+
+    @cached_property
+    def _long(self) -> list[str]:
+        return list(dict.fromkeys(text for text in self._texts if len(text) >= LONG))
+
+    @cached_property
+    def _sparse(self) -> list[int]:
         """For each long text, the number of sparse windows of all long texts before it."""
-        self._starts = WindowIndex(self._first_windows())
-        self._inside = WindowIndex(self._sparse_windows())
+        return [0, *accumulate(_count(text) for text in self._long)]
+
+    @cached_property
+    def _starts(self) -> WindowIndex:
+        """The first windows of the long texts. Most documents have no long string beside the parts, for which it would be read."""
+        return WindowIndex(self._first_windows())
+
+    @cached_property
+    def _inside(self) -> WindowIndex:
+        return WindowIndex(self._sparse_windows())
 
     def _take(self, text: str) -> None:
         label, _, rest = text.partition("\n")
@@ -121,6 +139,24 @@ class Copies:
         `shown` contains the hashes of strings to keep, and `depth` is the number of strings that the piece is nested in.
         """
         return _STRING.sub(lambda found: self._string(found, shown, depth), piece) if self._whole else piece
+
+    def are_beside(self, piece: str, shown: Container[int], own: Counter[int]) -> bool:
+        """Return True if a piece may contain a copy. `shown` contains the hashes of strings to keep, and `own` counts the strings
+        that belong to the parts and are written anew."""
+        for found in _STRING.finditer(piece) if self._whole else ():
+            colon = found[1] or ""
+            spelled = found[0][: len(found[0]) - len(colon)]
+            if len(spelled) < (LONG if colon else SHORT) + 2:
+                continue
+            text = _read(spelled)
+            key = hash(text)
+            if text is None or key in shown:
+                continue
+            if own[key]:
+                own[key] -= 1
+            elif self._new(text, 0) != text:
+                return True
+        return False
 
     def _string(self, found: re.Match[str], shown: Container[int], depth: int) -> str:
         colon = found[1] or ""
@@ -189,8 +225,13 @@ def _count(text: str) -> int:
 def without_copies(old: Message, message: Message, format: Format, copies: Copies) -> Message:
     """Return the redacted message with a source that contains no copies beside its parts. The same object is returned if there are
     none or the source is of another format."""
-    source = []
     shown = {hash(text) for text in texts_in(message)}
+    if message is not old and all(isinstance(part, ToolResult) for part in old.parts):
+        # nearly every redacted message: the texts of its results stand once in its source
+        counts = Counter(hash(part.content) for part in old.parts if isinstance(part, ToolResult))
+        if not any(copies.are_beside(own_blocks(each, format.blocks_at).text, shown, counts) for each in message.source):
+            return message
+    source = []
     for fragment in message.source:
         own = own_blocks(fragment, format.blocks_at)
         text = own.text if own.ordinal == SLOT else copies.without(own.text, shown)

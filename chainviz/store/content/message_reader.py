@@ -323,9 +323,9 @@ class BodyReader:
         for row, found in zip(rows, spans, strict=True):
             upload = self.runs[row.run][1]
             if upload is not None:
-                wanted.setdefault(upload, set()).update(
-                    *(chunks_of(s.start - s.lead, s.start + s.length) for s in found if s.start >= 0)
-                )
+                for span in found:
+                    if span.start >= 0:
+                        wanted.setdefault(upload, set()).update(chunks_of(span.start - span.lead, span.start + span.length))
         for upload, chunks in wanted.items():
             if len(chunks) <= PREFETCHED:
                 self._uploads.setdefault(upload, UploadReader(upload)).fetch(chunks)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -24,8 +23,7 @@ def decode(content: bytes | memoryview) -> str:
     return str(content, "utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSpan:
+class SourceSpan(NamedTuple):
     """The position of one fragment: `start` in the upload (-1 if it is next in the body), and the lengths of its text and lead."""
 
     ordinal: int
@@ -69,6 +67,9 @@ def _length(text: str) -> int:
 
 
 def unpack_spans(source: bytes) -> list[SourceSpan]:
+    if source[:2] == b"[[" and source.count(b"[") == 2 and source.count(b",") == 3:  # nearly every message of an import
+        ordinal, lead, start, length = source[2:-2].split(b",")
+        return [SourceSpan(int(ordinal), int(lead), int(start), int(length), None)]
     return [
         SourceSpan(span[0], span[1], span[2], span[3], tuple(span[4]) if len(span) > 4 else None)
         for span in unpack(source)

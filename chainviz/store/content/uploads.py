@@ -181,6 +181,8 @@ class UploadReader:
         first, last = start // CHUNK, (end - 1) // CHUNK
         if last - first >= HELD_CHUNKS:
             parts = [chunk for _, chunk in self.chunks(first, last)]
+        elif first == last and first in self._held:
+            return self._held[first][start - first * CHUNK : end - first * CHUNK]
         else:
             self.fetch(range(first, last + 1))
             parts = [self._held[index] for index in range(first, last + 1)]

@@ -4,11 +4,11 @@ earlier versions keep the originals."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.messages import Message
+from chainviz.core.chain.messages import Message, Part
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.chain.tree import message_paths
 from chainviz.core.formats import get_format
@@ -60,20 +60,39 @@ class Redact:
 
 
 def _outcome(chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress) -> Outcome:
-    """Return the outcome. Redacted messages are created twice, first to find copies and then to be written, so that they are never
-    all in memory."""
+    """Return the outcome. Messages are read twice, first to find the redacted texts and then to be written without copies of them, so
+    that they are never all in memory."""
     wanted = _redactions(table)
+    parts: dict[int, tuple[Part, ...]] = {}
+    """The new parts of messages that were read once."""
+
+    def rewrite(place: int, old: Message) -> Message:
+        new = rewritten_message(old, wanted[place], options.placeholder)
+        parts[place] = new.parts
+        return new
 
     def redacted(place: int, old: Message) -> Message:
-        return rewritten_message(old, wanted[place], options.placeholder) if place in wanted else old
+        return replace(old, parts=parts[place]) if place in wanted else old
 
-    bodies = read_bodies(chain, sorted(wanted))
-    read = counted(bodies, len(wanted), lambda done, text: progress(done / 2, text), "redacted")
-    copies = Copies((text for place, old in read for text in removed_texts(old, redacted(place, old))), DEFAULT)
+    def removed() -> Iterator[str]:
+        read = counted(read_bodies(chain, sorted(wanted)), len(wanted), lambda done, text: progress(done / 2, text), "redacted")
+        return (text for place, old in read for text in removed_texts(old, rewrite(place, old)))
+
+    copies = Copies(Texts(removed), DEFAULT)
     found = _changes(chain, redacted, copies, lambda done, text: progress((1 + done) / 2, text)) if wanted else ()
     changes = tuple(found)
     cleaned = [change.start for change in changes if change.start not in wanted]
     return Outcome(changes, tuple(_report(chain, table, cleaned)), around=copies.without)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts that are read again each time."""
+
+    read: Callable[[], Iterator[str]]
+
+    def __iter__(self) -> Iterator[str]:
+        return self.read()
 
 
 def _redactions(table: DecisionTable) -> dict[int, list[Candidate]]:

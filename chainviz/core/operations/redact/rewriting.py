@@ -5,8 +5,8 @@ or not at all. By default a placeholder contains nothing of the content that it 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from chainviz.core.chain.messages import Binary, Image, Message, Part, Reasoning, Text, Thinking, ToolCall, ToolResult, byte_size
 from chainviz.core.operations.redact.policy import Candidate
@@ -97,11 +97,12 @@ def render(template: str, content: str, tool: str, size: int | None = None) -> s
     return _FIELD.sub(lambda found: values[found[1]], template)
 
 
-def is_placeholder(text: str, template: str, tools: Sequence[str]) -> bool:
+def is_placeholder(text: str, template: str, tools: tuple[str, ...]) -> bool:
     return text == DEFAULT or bool(_shape(template, tools).fullmatch(text))
 
 
-def _shape(template: str, tools: Sequence[str]) -> re.Pattern[str]:
+@lru_cache
+def _shape(template: str, tools: tuple[str, ...]) -> re.Pattern[str]:
     names = "|".join(re.escape(tool) for tool in tools)
     fields = {"tool": f"(?:{names})", "bytes": "[0-9]+", "lines": "[0-9]+"}
     # every second piece is the name of a field

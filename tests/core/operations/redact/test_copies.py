@@ -101,3 +101,16 @@ def test_a_result_in_the_block_of_its_call_is_redacted_there_although_the_messag
     redacted = json.loads(chain.apply("redact").chain.to_bytes())
     assert redacted[1]["parts"] == [*({**tool, "output": "[redacted]"} for tool in tools), end]
     assert redacted[1]["metadata"] == {"copy": "[redacted]"}
+
+
+@pytest.mark.parametrize("copy", ["a word " * 90, "log: " + "a word " * 90, ("a word " * 90)[14:], "a word"])
+def test_copy_beside_a_result_of_the_same_message_is_removed(copy: str) -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "a word " * 90, "raw_output": copy, "again": "something else"}
+    ends = [{"role": "assistant", "content": "Done."}, {"role": "user", "content": "Go on."}]
+    messages = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "", "tool_calls": [call]}, result, *ends]
+    (chain,) = chainviz.load(json.dumps(messages).encode())
+    redacted = json.loads(chain.apply("redact").chain.to_bytes())[2]
+    assert redacted["content"] == "[redacted]"
+    assert redacted["raw_output"].removeprefix("log: ") == ("a word" if copy == "a word" else "[redacted]")
+    assert (redacted["tool_call_id"], redacted["again"]) == ("call_1", "something else")
