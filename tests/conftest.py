@@ -12,6 +12,7 @@ from django.conf import settings
 from chainviz.chains.library import sessions as library_sums
 from chainviz.chains.overview import view as overview
 from chainviz.sessions_index import services
+from chainviz.store.content.at_hand import forget
 from tests.examples import load_profile
 from tests.store.emptying import tables_are_emptied  # noqa: F401
 
@@ -28,8 +29,9 @@ def purges_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def sums_are_not_kept() -> None:
-    """A process keeps sums over an index by the keys and revisions of its sources, which two tests' databases may share."""
+def nothing_is_kept() -> None:
+    """A process keeps sums and drawings by keys of rows and their content, which two tests' databases may share."""
+    forget()
     for each in (library_sums._kept, services._progress_sums, overview._known_page):
         each.cache_clear()
 

@@ -25,6 +25,7 @@ from chainviz.accounts.models import IdempotencyKey, Membership, local_member
 from chainviz.accounts.permissions import Access, Permission, access_of, lowest_role, may, scope_of
 from chainviz.accounts.tokens import find_token, note_refused
 from chainviz.core.errors import Refused
+from chainviz.store.prepared_query import PreparedQuery
 from chainviz.web.errors import sent_texts
 from chainviz.web.http import wants_fragment
 from chainviz.web.middleware import Middleware, json_error
@@ -88,9 +89,14 @@ def _answer(request: HttpRequest) -> HttpResponse:
     return HttpResponse()
 
 
+_memberships = PreparedQuery(
+    lambda person: Membership.objects.active().filter(user=person).select_related("team", "user").order_by("pk")
+)
+
+
 def current_membership(request: HttpRequest) -> Membership | None:
     """Return the person's membership in the team of the session, or in their first team."""
-    mine = list(Membership.objects.active().filter(user=request.user.pk).select_related("team", "user").order_by("pk"))
+    mine = _memberships(request.user.pk or 0)
     chosen = request.session.get(CURRENT_TEAM)
     return next((each for each in mine if each.team_id == chosen), mine[0] if mine else None)
 

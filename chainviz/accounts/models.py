@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.permissions import PERMISSIONS, SCOPES, Permission, Role, Scope
+from chainviz.store.prepared_query import PreparedQuery
 
 __all__ = ["ApiToken", "AuditRow", "IdempotencyKey", "Invitation", "Membership", "SignInAttempt", "Team", "User"]
 
@@ -169,8 +170,12 @@ def person_of(request: HttpRequest) -> User:
 
 def local_member() -> Membership:
     """Return the owner of the first team, who sends every request in local mode. Creates the account on first use."""
-    owners = Membership.objects.active().filter(role=Role.OWNER).select_related("team", "user")
-    return owners.order_by("pk").first() or _make_local_member()
+    return next(iter(_first_owner()), None) or _make_local_member()
+
+
+_first_owner = PreparedQuery(
+    lambda: Membership.objects.active().filter(role=Role.OWNER).select_related("team", "user").order_by("pk")[:1]
+)
 
 
 @transaction.atomic

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from chainviz.accounts.models import member_of
+from chainviz.accounts.models import Membership, member_of
 from chainviz.chains.models import Arrival, Chain, ChainQuerySet
 from chainviz.store.models import Version
+from chainviz.store.prepared_query import PreparedQuery
 
 
 def chains_for(request: HttpRequest) -> ChainQuerySet:
@@ -15,8 +16,16 @@ def chains_for(request: HttpRequest) -> ChainQuerySet:
     return Chain.objects.visible_to(member_of(request)).in_library()
 
 
+_chain_of_team = PreparedQuery(
+    lambda team, pk: Chain.objects.visible_to(Membership(team_id=team)).in_library().select_related("local_file").filter(pk=pk)
+)
+
+
 def chain_for(request: HttpRequest, chain_id: int) -> Chain:
-    return get_object_or_404(chains_for(request).select_related("local_file"), pk=chain_id)
+    found = _chain_of_team(member_of(request).team_id, chain_id)
+    if not found:
+        raise Http404("No chain matches the address.")
+    return found[0]
 
 
 def binned_chain_for(request: HttpRequest, chain_id: int) -> Chain:

@@ -20,7 +20,7 @@ __all__ = ["Draft", "DraftQuerySet", "Preset", "SummaryPiece", "SummaryRun"]
 
 
 class DraftQuerySet(CheckedQuerySet["Draft"]):
-    def visible_to(self, user: User) -> DraftQuerySet:
+    def visible_to(self, user: User | int) -> DraftQuerySet:
         return self.filter(author=user, chain__trashed_at=None)
 
     def open(self) -> DraftQuerySet:

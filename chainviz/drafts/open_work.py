@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import BooleanField, IntegerField, QuerySet
-from django.db.models.expressions import RawSQL
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from chainviz.accounts.models import User
 from chainviz.chains.models import Chain
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft, SummaryRun
 from chainviz.jobs.models import Job
-from chainviz.store.models import Snapshot
+from chainviz.store.models import Draft as StoredDraft
+from chainviz.store.models import Snapshot, Step
+from chainviz.store.prepared_query import PreparedQuery
 
 SUMMARIES = "write-summaries"
 WORDS = {
@@ -43,12 +44,15 @@ class Running:
     text: str
 
 
-def open_drafts(person: User) -> QuerySet[Draft]:
+def open_drafts(person: User | int) -> QuerySet[Draft]:
     """Return the drafts with steps, those of the newest version first. `steps` is the number of steps that are not undone."""
-    # plain SQL, since every page of a chain asks, and building the subqueries takes longer than the query
-    held = RawSQL("EXISTS (SELECT 1 FROM store_step WHERE draft_id = drafts_draft.key)", [], BooleanField())
-    steps = RawSQL("(SELECT cursor FROM store_draft WHERE id = drafts_draft.key)", [], IntegerField())
+    held = Exists(Step.objects.filter(draft=OuterRef("key")))
+    steps = Subquery(StoredDraft.objects.filter(pk=OuterRef("key")).values("cursor"))
     return Draft.objects.open().visible_to(person).filter(held).annotate(steps=steps).order_by("-base")
+
+
+drafts_on = PreparedQuery(lambda person, chain: open_drafts(person).filter(chain=chain))
+"""Return the open drafts of a person and a chain, by their keys."""
 
 
 def drafts_of(chains: Iterable[Chain], person: User) -> dict[int, OpenDraft]:

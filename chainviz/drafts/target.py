@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from django.http import Http404, HttpRequest
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from chainviz.accounts.models import User, member_of, person_of
-from chainviz.chains.access import chain_for, chains_for, version_of
+from chainviz.accounts.models import Membership, User, member_of, person_of
+from chainviz.chains.access import chain_for, version_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
 from chainviz.chains.usage import ContextWindow, recorded_window
@@ -24,6 +23,7 @@ from chainviz.jobs.models import Job
 from chainviz.store.content.chain import StoredChain, chain_of
 from chainviz.store.models import Version
 from chainviz.store.outline.build import outline_of
+from chainviz.store.prepared_query import PreparedQuery
 from chainviz.web.http import small_number
 
 
@@ -116,13 +116,21 @@ class Target:
         return self.version.number == self.chain.version
 
 
+_own_draft = PreparedQuery(
+    lambda person, team, chain, draft: Draft.objects.visible_to(person)
+    .filter(pk=draft, chain__in=Chain.objects.visible_to(Membership(team_id=team)).in_library().filter(pk=chain))
+    .select_related("chain__local_file")
+)
+
+
 def draft_for(request: HttpRequest, chain_id: int, draft_id: int) -> Draft:
     """Return the person's own draft, open or discarded. Raises 404 for any other draft."""
     person = person_of(request)
-    drafts = Draft.objects.visible_to(person).filter(chain__in=chains_for(request).filter(pk=chain_id))
-    draft = get_object_or_404(drafts.select_related("chain__local_file"), pk=draft_id)
-    draft.author = person
-    return draft
+    found = _own_draft(person.pk, member_of(request).team_id, chain_id, draft_id)
+    if not found:
+        raise Http404("No draft matches the address.")
+    found[0].author = person
+    return found[0]
 
 
 def open_draft_for(request: HttpRequest, chain_id: int, draft_id: int) -> Draft:

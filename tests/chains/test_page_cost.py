@@ -21,6 +21,7 @@ from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.target import target_of_version
+from chainviz.store.content.at_hand import forget
 from tests.chains.making import ai, human, make_chain, result
 from tests.drafts.pages import fields_of
 from tests.review.test_places import apply, thread_on
@@ -28,13 +29,15 @@ from tests.review.test_places import apply, thread_on
 pytestmark = pytest.mark.django_db
 FRAGMENT = {"HX-Request": "true"}
 PAGES = {
-    # page: statements, rows, bytes
-    "explorer": ("", {}, 9, 110, 48_000),
-    "explorer, a node": ("at/s2.p3", {}, 10, 150, 48_000),
-    "window": ("rows?from=s2&dir=down", FRAGMENT, 9, 110, 48_000),
-    "node": ("node/s2.p3", FRAGMENT, 9, 12, 8_000),
-    "inspector": ("inspect/s2.p3", FRAGMENT, 8, 12, 8_000),
+    # page: statements, rows, bytes; statements for the next person, who gets what is drawn already
+    "explorer": ("", {}, 9, 92, 47_000, 6),
+    "explorer, a node": ("at/s2.p3", {}, 9, 147, 47_500, 9),
+    "window": ("rows?from=s2&dir=down", FRAGMENT, 8, 36, 24_500, 5),
+    "node": ("node/s2.p3", FRAGMENT, 8, 12, 3_500, 5),
+    "inspector": ("inspect/s2.p3", FRAGMENT, 6, 11, 5_000, 6),
 }
+DRAFT = 4
+"""The statements that a draft costs more, and its rows. What is drawn of it does not stay in memory."""
 
 
 class Cost:
@@ -78,18 +81,20 @@ def work(sections: int) -> Chain:
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("state", ["v/2", "draft"])
 def test_pages_cost_the_same_at_any_length(page: str, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    address, headers, statements, rows, size = PAGES[page]
+    address, headers, statements, rows, size, again = PAGES[page]
     for sections in (4, 12):
         chain = work(sections)
         base = f"/c/{chain.pk}/v/2/" if state == "v/2" else f"/c/{chain.pk}/d/{Draft.objects.open().get(chain=chain).pk}/explore/"
         Client().get(base)  # stores what is worked out once
-        with counted(monkeypatch) as cost:
-            answer = Client().get(base + address, headers=headers)
-        assert answer.status_code == 200
-        of_draft = 0 if state == "v/2" else 3
-        most = statements + of_draft, rows + of_draft, size
-        found = cost.statements, cost.rows, len(answer.content)
-        assert all(each <= limit for each, limit in zip(found, most, strict=True)), (found, most)
+        if state == "v/2":
+            forget()
+        of_draft = 0 if state == "v/2" else DRAFT
+        for most in (statements, again) if state == "v/2" else (statements + of_draft,):
+            with counted(monkeypatch) as cost:
+                answer = Client().get(base + address, headers=headers)
+            assert answer.status_code == 200
+            found, limits = (cost.statements, cost.rows, len(answer.content)), (most, rows + of_draft, size)
+            assert all(each <= limit for each, limit in zip(found, limits, strict=True)), (found, limits)
 
 
 def test_an_edit_reads_a_few_messages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +105,7 @@ def test_an_edit_reads_a_few_messages(monkeypatch: pytest.MonkeyPatch) -> None:
         form = {**fields_of(Client().get(address).content.decode()), "s3-p5-m1-c0-text": "A fourth text."}
         with counted(monkeypatch) as cost:
             assert Client().post(address, form, headers=FRAGMENT).status_code == 200
-        assert (cost.statements <= 22, cost.rows <= 40) == (True, True), (cost.statements, cost.rows)
+        assert (cost.statements <= 20, cost.rows <= 29) == (True, True), (cost.statements, cost.rows)
 
 
 def test_undo_and_redo_read_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +125,7 @@ def test_the_library_asks_no_query_a_row(monkeypatch: pytest.MonkeyPatch) -> Non
         Client().get("/")
         with counted(monkeypatch) as cost:
             costs.append((len(Client().get("/").content), cost))
-    assert costs[0][1].statements == costs[1][1].statements <= 26
+    assert costs[0][1].statements == costs[1][1].statements <= 23
 
 
 def test_sums_of_the_library_read_an_index_and_no_long_rows() -> None:

@@ -12,7 +12,7 @@ from chainviz.chains.explorer.actions import GROUPS, Action, Situation, actions_
 from chainviz.chains.explorer.chain_facts import ChainFacts, chain_facts
 from chainviz.chains.explorer.draw_once import Drawing, draw_once
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
-from chainviz.chains.explorer.overview import Overview, overview_of
+from chainviz.chains.explorer.overview import overview_of
 from chainviz.chains.explorer.rendered_window import WindowPage, around, draw_windows, first_windows, reading_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import KINDS, ViewState
@@ -141,8 +141,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
     snapshot = subject.snapshot
     current = at.node if at is not None else None
     view = view.with_open(at) if at is not None else view
-    overview = overview_of(subject.stored, subject.outline, subject.overview)
-    window, outline = _windows(subject, view, found, current)
+    parts = _parts(subject, view, found, current)
     situation = Situation(subject)
     actions = tuple(actions_of(situation))
     return ExplorerPage(
@@ -165,39 +164,50 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
         unsent_problems=situation.unsent_problems,
         lost=situation.lost,
         size=snapshot.size,
-        usage=usage_view(overview.usage, overview.times, snapshot.size, overview.warning),
+        usage=parts.usage,
         messages_text=count_text(snapshot.messages, "message"),
         menus=_menus(actions),
         main_action=main_action(situation, actions),
         read_only=read_only(snapshot.format),
         convert_url=subject.change_url("drafts:operation", "convert"),
         bytes_line=_bytes_line(subject),
-        minimap=_minimap(subject, overview),
-        window=window,
-        outline=outline,
+        minimap=parts.minimap,
+        window=parts.window,
+        outline=parts.outline,
         inspector=node_page(subject, current) if current is not None else None,
-        facts=chain_facts(subject, overview) if current is None else None,
+        facts=parts.facts if current is None else None,
         current=str(current or ""),
         text="plain" if view.as_written else "markdown",
     )
 
 
-def _windows(subject: Subject, view: ViewState, found: Window | None, current: Path | None) -> tuple[WindowPage, WindowPage]:
-    """Return the window of the page and that of the outline."""
-    reading = reading_of(subject, view, repair_url_of(subject))
-    if found is not None:
-        has_runs = any(row.kind == "run" for row in found.rows)
-        listed = around(subject.stored, found.rows[0].path, ALL_OPEN) if has_runs else found
-        return draw_windows(subject, view, reading, found, listed).value
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    """What the content and the view alone decide."""
 
-    def draw() -> Drawing[tuple[WindowPage, WindowPage]]:
-        return draw_windows(subject, view, reading, *first_windows(subject.stored, current or Path(1), view.folds))
-
-    return draw_once(subject, ("page", view, current), draw)
+    window: WindowPage
+    outline: WindowPage
+    minimap: SafeString
+    usage: UsageView
+    facts: ChainFacts
 
 
-def _minimap(subject: Subject, overview: Overview) -> SafeString:
-    return mark_safe(minimap_svg(overview.changed_blocks(subject.changed), subject.base_url))  # escaped by the renderer
+def _parts(subject: Subject, view: ViewState, found: Window | None, current: Path | None) -> PageParts:
+    def draw() -> Drawing[PageParts]:
+        reading = reading_of(subject, view, repair_url_of(subject))
+        if found is None:
+            window, listed = first_windows(subject.stored, current or Path(1), view.folds)
+        else:
+            has_runs = any(row.kind == "run" for row in found.rows)
+            window, listed = found, around(subject.stored, found.rows[0].path, ALL_OPEN) if has_runs else found
+        drawn = draw_windows(subject, view, reading, window, listed)
+        overview = overview_of(subject.stored, subject.outline, subject.overview)
+        minimap = mark_safe(minimap_svg(overview.changed_blocks(subject.changed), subject.base_url))  # escaped by the renderer
+        usage = usage_view(overview.usage, overview.times, subject.snapshot.size, overview.warning)
+        parts = PageParts(*drawn.value, minimap, usage, chain_facts(subject, overview))
+        return Drawing(parts, drawn.span, drawn.notes, drawn.length)
+
+    return draw_once(subject, ("page", view, current), draw) if found is None else draw().value
 
 
 def repair_url_of(subject: Subject) -> str:

@@ -19,7 +19,7 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def open_drafts(context: Mapping[str, Any], chain: Chain) -> list[Draft]:
     """Return the person's drafts of a chain that have steps, those of the newest version first; `steps` is their number."""
-    return list(open_work.open_drafts(context["request"].user).filter(chain=chain))
+    return open_work.drafts_on(context["request"].user.pk, chain.pk)
 
 
 @register.simple_tag(takes_context=True)

@@ -19,6 +19,7 @@ from chainviz.review.anchor_places import standings
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads.thread_view import BADGES, FIRST_WORDS, title_of
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.prepared_query import PreparedQuery
 from chainviz.web.templatetags.chainviz import icon
 
 MOST = 300
@@ -43,9 +44,12 @@ def notes_in(subject: Subject, start: int, stop: int) -> RowNotes:
     )
 
 
+_first_thread = PreparedQuery(lambda chain: Thread.objects.filter(chain=chain).only("pk")[:1])
+
+
 def _threads(subject: Subject, start: int, stop: int) -> list[Any]:
     """Return threads on these messages, and any whose place is not known yet."""
-    if not Thread.objects.filter(chain=subject.chain).exists():  # most chains have none, and the query below is a large one
+    if not _first_thread(subject.chain.pk):  # most chains have none, and the query below is a large one
         return []
     here = Q(place_of__message__gte=start, place_of__message__lt=stop)
     return list(threads_with_places(subject).filter(here | Q(place_of=None)).order_by("number")[:MOST])

@@ -11,6 +11,7 @@ from django.utils import timezone
 from chainviz.core.errors import Refused
 from chainviz.store.history.steps import AddStep, NewStep, take_step
 from chainviz.store.models import Draft, History, Snapshot, Step, Version
+from chainviz.store.prepared_query import PreparedQuery
 
 FEW = 12
 """The number of steps whose outlines are read with them, because the page of a draft needs the last one."""
@@ -20,9 +21,14 @@ def start_draft(base: Version, *, author: str, note: str = "") -> Draft:
     return Draft.objects.create(history_id=base.history_id, base=base, author=author, note=note)
 
 
+_with_base = PreparedQuery(lambda key: Draft.objects.select_related("history", "base__snapshot__outline").filter(pk=key))
+
+
 def read_draft(key: int) -> Draft:
     """Return a draft with its base, in one query."""
-    return Draft.objects.select_related("history", "base__snapshot__outline").get(pk=key)
+    for draft in _with_base(key):
+        return draft
+    raise Draft.DoesNotExist
 
 
 def current(draft: Draft) -> Snapshot:

@@ -40,12 +40,13 @@ def _icon(name: str, css_class: str, file: str) -> SafeString:
 def key_list(context: Mapping[str, Any], page: str = "", features: str = "") -> SafeString:
     """Return the keys of a page as rows of the list in the help. `features` names what the page has beside the person's
     rights."""
-    present = {*context.get("may", ()), *features.split(), *(["team"] if context.get("signed_in") else [])}
-    return format_html_join(
-        "\n",
-        "<div><dt>{}</dt><dd>{}</dd></div>",
-        ((shortcut.what, format_html_join(" ", "<kbd>{}</kbd>", _key_words(shortcut))) for shortcut in shortcuts_of(page, present)),
-    )
+    return _key_list(page, frozenset({*context.get("may", ()), *features.split(), *(["team"] if context.get("signed_in") else [])}))
+
+
+@lru_cache(maxsize=128)
+def _key_list(page: str, present: frozenset[str]) -> SafeString:
+    keys = ((shortcut.what, format_html_join(" ", "<kbd>{}</kbd>", _key_words(shortcut))) for shortcut in shortcuts_of(page, present))
+    return format_html_join("\n", "<div><dt>{}</dt><dd>{}</dd></div>", keys)
 
 
 def _key_words(shortcut: Shortcut) -> list[tuple[str]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from django.db.models import F
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
@@ -20,6 +20,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import ViewState, read_view
 from chainviz.core.chain.paths import parse_path
 from chainviz.store.models import Version
+from chainviz.store.prepared_query import PreparedQuery
 from chainviz.store.query.windows import ALL_OPEN
 from chainviz.web.http import wants_fragment
 
@@ -28,9 +29,10 @@ def version_subject(request: HttpRequest, chain_id: int, number: int | None = No
     """Return version `number` of a chain that the person may see, or its newest version."""
     chain = chain_for(request, chain_id)
     number = number or chain.version
-    found = Version.objects.select_related("snapshot__outline").only("number", "history_id", *SNAPSHOT_COLUMNS)
-    versions = found.annotate(overview=OVERVIEW.column("snapshot"), edition=F("history__edition"))
-    version = get_object_or_404(versions, history=chain.history, number=number)
+    found = _versions(chain.history, number)
+    if not found:
+        raise Http404("The chain has no such version.")
+    version = found[0]
     base_url = reverse("chains:version", args=[chain.pk, number])
     return Subject(
         chain,
@@ -55,6 +57,12 @@ SNAPSHOT_COLUMNS = [
     )
 ]  # fmt: skip
 """Fields of a snapshot that the explorer does not read, because pieces, options and reports may be long."""
+_versions = PreparedQuery(
+    lambda history, number: Version.objects.filter(history=history, number=number)
+    .select_related("snapshot__outline")
+    .only("number", "history_id", *SNAPSHOT_COLUMNS)
+    .annotate(overview=OVERVIEW.column("snapshot"), edition=F("history__edition"))
+)
 
 
 @requires("read")
