@@ -15,6 +15,7 @@ from chainviz.core.chain.tree import BodyPair, ChainAST, parse
 from chainviz.core.counts import count_text
 from chainviz.core.errors import excerpt
 from chainviz.core.operations.contract import Decision
+from chainviz.core.operations.repair.fixes import FIX_LABELS
 from chainviz.core.providers.request import NO_REQUEST, Request, without_stored
 from chainviz.store.content.message_shapes import shape_of
 
@@ -75,9 +76,14 @@ def problem_line(problem: Problem) -> str:
 
 
 def report_line(row: Decision) -> str:
-    grown = f" ({row.bytes_after - row.bytes_before:+,} bytes)" if row.bytes_after != row.bytes_before else ""
     place = f"{row.path}{f' to {row.until}' if row.until else ''}: " if row.path else ""
-    return f"{place}{row.action}: {row.reason}{grown}"
+    return f"{place}{change_line(row)}"
+
+
+def change_line(row: Decision) -> str:
+    """Return what was done and why, without the place."""
+    grown = f" ({row.bytes_after - row.bytes_before:+,} bytes)" if row.bytes_after != row.bytes_before else ""
+    return f"{FIX_LABELS.get(row.action, row.action)}: {row.reason}{grown}"
 
 
 def _calls(pair: BodyPair[Message]) -> str:

@@ -78,7 +78,7 @@ class Report:
             Outcome.CHANGED: self.done,
             Outcome.UNCHANGED: "unchanged",
             Outcome.REFUSED: "refused",
-            Outcome.WAITING: "not reached",
+            Outcome.WAITING: "waiting" if self.is_running else "not reached",
         }
         return [Tab(name.value, label, self.counts[name]) for name, label in labels.items() if self.counts[name]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
@@ -17,11 +18,12 @@ from chainviz.accounts.permissions import requires
 from chainviz.bulk import job
 from chainviz.bulk.acts import act_named
 from chainviz.bulk.acts.contract import Act
-from chainviz.bulk.acts.export import zip_of
+from chainviz.bulk.acts.export import ExportZip, zip_of
 from chainviz.bulk.models import BulkRow, BulkRun, BulkRunQuerySet
 from chainviz.bulk.report import Outcome, Report
 from chainviz.chains.library.filter import library_address
 from chainviz.chains.library.view import to_bin
+from chainviz.chains.models import Chain, WorkingCopy
 from chainviz.chains.working_copies.opening import chosen_chains
 from chainviz.core.errors import Refused
 from chainviz.jobs import lease
@@ -29,7 +31,7 @@ from chainviz.recipes.step_form import context_of, step_form
 from chainviz.web.forms import OptionsForm
 from chainviz.web.http import see_other, wants_fragment
 
-SHOWN_RUNS = 50
+SHOWN_RUNS, MOST_SESSIONS = 50, 200
 
 
 @requires("read")
@@ -96,6 +98,9 @@ def _act(request: HttpRequest, found: BulkRun, act: Act) -> HttpResponse:
         return forbidden(request, member, act.permission)
     if wanted == "undo" and Report(found, act).can_undo:
         return see_other("bulk:run", job.undo(found, by=member).pk)
+    if wanted == "export" and member.may("export"):
+        changed = found.rows.filter(outcome=Outcome.CHANGED).values("chain")
+        return see_other("bulk:run", job.begin(ExportZip(), Chain.objects.filter(pk__in=changed), by=member).pk)
     if wanted == "cancel" and found.job is None:
         found.delete()
         return see_other("chains:library")
@@ -125,7 +130,17 @@ def _page(request: HttpRequest, found: BulkRun, act: Act) -> HttpResponse:
 def _choices(request: HttpRequest, found: BulkRun, act: Act, form: OptionsForm[Any], status: int = 200) -> HttpResponse:
     context = {"report": Report(found, act), "act": act, **context_of(form, act.first)}
     context["chains"] = [row.chain for row in found.rows.select_related("chain").order_by("pk")[:12]]
+    context["files"] = found.rows.values("chain__file_name").distinct().count()
+    if act.name == "repair" and member_of(request).may("files"):
+        context["in_place"] = _sessions_of(found)
     return render(request, "bulk/choices.html", context, status=status)
+
+
+def _sessions_of(found: BulkRun) -> str:
+    """Return the sessions of the run as a query of the page that fixes them in their files; "" if it is too long for an address."""
+    keys = WorkingCopy.objects.filter(chain__in=found.rows.values("chain")).exclude(session=None).values_list("session", flat=True)
+    numbers = sorted(set(keys[: MOST_SESSIONS + 1]))
+    return urlencode({"session": numbers}, doseq=True) if len(numbers) <= MOST_SESSIONS else ""
 
 
 @requires("export")

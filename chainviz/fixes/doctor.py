@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from chainviz.api.chain import Chain, Result
-from chainviz.api.tree_text import report_line
+from chainviz.api.tree_text import change_line
 from chainviz.core.databases import Change
 from chainviz.core.databases.contract import Database
 from chainviz.core.errors import ChainError, DocumentError, Refused
@@ -119,7 +119,7 @@ def digest_of(content: bytes) -> str:
 
 
 def report_lines(before: Chain, result: Result) -> list[str]:
-    return [report_line(row) for row in result.report]
+    return [change_line(row) for row in result.report]
 
 
 @dataclass

@@ -37,6 +37,8 @@ MOST_SESSIONS = 2_000
 @require_http_methods(["GET", "HEAD", "POST"])
 def error_page(request: HttpRequest) -> HttpResponse:
     """Show the page. A submitted form searches the sessions of this machine; a text that is not an error is imported as a transcript."""
+    if request.FILES:
+        return _search_in_upload(request)
     text = (request.POST if request.method == "POST" else request.GET).get("text", "").strip()
     error = read_error(text[:LONGEST]) if text else None
     is_error = error is not None and len(text) <= LONGEST and _is_error(error, text)
@@ -55,6 +57,13 @@ def error_page(request: HttpRequest) -> HttpResponse:
     newest = Session.objects.visible_to(member).order_by("-changed_at")[:NEWEST] if searched else ()
     context = {"text": text, "error": error if is_error else None, "suspects": found, "searched": searched, "newest": newest}
     return render(request, "sessions/error.html", context)
+
+
+def _search_in_upload(request: HttpRequest) -> HttpResponse:
+    """Import a file. Redirect to the place of the error in it, or to the imported chain if it does not have the ids of the error."""
+    answer = upload(request)
+    found = suspects(Chain.objects.visible_to(member_of(request)).in_library(), request.POST.get("about", ""))
+    return see_other(found.chains[0].fix_url) if found.have_id else answer
 
 
 def _is_error(error: ErrorMessage, text: str) -> bool:

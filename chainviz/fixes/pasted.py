@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from chainviz.chains.explorer.pasted_error import located
+from chainviz.chains.explorer.places import request_numbers
 from chainviz.chains.explorer.subject import Subject
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.operations.repair.fixes import CHOICES
@@ -33,7 +34,8 @@ class Choice:
 class Line:
     """A message around the place."""
 
-    number: int
+    number: int | None
+    """The number of the message in the request, from 0."""
     role: str
     text: str
     url: str
@@ -82,9 +84,10 @@ def pasted_fix(subject: Subject, text: str, only: str) -> PastedFix:
 
 def _lines(subject: Subject, first: int, last: int, place: int) -> tuple[Line, ...]:
     messages = subject.stored.slice(first, last)
+    numbers = request_numbers(subject.stored, range(first, last))
     paths = [subject.stored.outline.path_at(index) for index in range(first, last)]
     return tuple(
-        Line(index + 1, message.role, _words(message), f"{subject.base_url}at/{path}#{path.dom_id}", index == place)
+        Line(numbers.get(index), message.role, _words(message), f"{subject.base_url}at/{path}#{path.dom_id}", index == place)
         for index, message, path in zip(range(first, last), messages, paths, strict=True)
     )
 

@@ -55,6 +55,7 @@ def step_form(
     if model is RepairOptions:
         replace_field(form, "goal", forms.ChoiceField(choices=GOALS, widget=forms.Select(attrs={"class": "select"})))
         form.initial["goal"] = OWN
+        form.fields["goal"].help_text = "Only what this API would refuse is fixed."
     if model is MaskOptions:
         replace_field(form, "word_lists", _boxes([(name, name) for name in sorted(lists_of(member.team_id))]))
     if chosen is not None:

@@ -21,5 +21,6 @@ addEventListener("drop", (event) => {
 function take(files) {
   if (!field) return add(files);
   field.files = files;
+  field.dispatchEvent(new Event("change"));
   field.focus();
 }

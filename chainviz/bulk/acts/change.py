@@ -103,7 +103,9 @@ def _keep(work: Work, draft: Draft) -> None:
 
 def _words(target: Target, draft: Draft) -> str:
     steps = [step.snapshot for step in steps_of(draft).all]
-    said = "; ".join(": ".join(filter(None, _name_and_detail(step))).removesuffix(".") for step in steps)
+    found = [_name_and_detail(step) for step in steps]
+    named = [detail or name for name, detail in found] if len(found) == 1 else [": ".join(filter(None, each)) for each in found]
+    said = "; ".join(each.removesuffix(".") for each in named)
     return f"{said}. {byte_text(target.version.snapshot.size)} → {byte_text(steps[-1].size)}."
 
 

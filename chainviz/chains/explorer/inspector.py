@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from django.utils.safestring import SafeString, mark_safe
 
+from chainviz.chains.explorer.places import number_words
 from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.row_views import row_view
 from chainviz.chains.explorer.subject import Subject
@@ -159,10 +160,8 @@ def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> Facts
         *([] if row.usage else [_tokens(subject, row, shapes)]),
         ("Share of the chain", share_text(row.size, whole)),
     ]
-    if row.messages == 1:
-        facts.append(("Message", f"{row.start + 1:,} of {subject.snapshot.messages:,}"))
-    else:
-        facts.append(("Messages", f"{row.start + 1:,} to {row.start + row.messages:,} of {subject.snapshot.messages:,}"))
+    numbers = number_words(subject.stored, row.start, row.start + row.messages)
+    facts.append(("Message" if row.messages == 1 else "Messages", numbers))
     if row.kind == "section":
         facts += [
             ("Header", f"{count_text(row.headers, 'message')} · {byte_text(row.header_size)}"),

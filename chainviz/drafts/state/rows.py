@@ -33,8 +33,8 @@ class StateRow:
     """One of message, lead, next, section, fold and divider."""
     words: MessageWords | None = None
     size: int = 0
-    number: int = 0
-    """The number among the stored messages, from 1."""
+    number: int | None = None
+    """The number among the stored messages, from 0."""
     section: int = 0
     title: str = ""
     place: int = 0
@@ -138,7 +138,7 @@ def _message_rows(part: StatePart, call: NextCall, start: int, stop: int) -> Ite
             section = sections.get(place) or next(iter(sections.values()))
             shown = shapes[place - start :] if place in sections else ()
             yield _section_row(section, _headers(part, section, shown), is_appended)
-        row = StateRow("message", words_of(shape, tools), shape.size, place + 1)
+        row = StateRow("message", words_of(shape, tools), shape.size, place)
         yield replace(row, is_system=shape.role == SYSTEM, is_appended=is_appended)
 
 

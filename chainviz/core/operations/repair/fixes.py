@@ -276,13 +276,13 @@ class RepairOptions(Options):
     goal: str = Field(
         default="",
         title="Goal",
-        description="With a provider, only what its API rejects is fixed, opt-in fixes included; `own` is the provider of the chain’s "
-        "next call. Without one, structure problems.",
+        description="The provider that must accept the next call: only what its API refuses is fixed. `own` is the provider of that "
+        "call. Without one, structure problems are fixed.",
     )
     resumes: bool = Field(
         default=False,
         title="Valid when resumed",
-        description="With a goal: the chain must be valid with one more human message, as when an agent resumes a session.",
+        description="With a goal: one more human message must be accepted too, as when an agent resumes a session.",
     )
     only: tuple[str, ...] = Field(
         default=(),

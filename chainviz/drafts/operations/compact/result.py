@@ -177,6 +177,7 @@ MEMBERS = 40
 @dataclass(frozen=True, slots=True)
 class MessageRow:
     number: int
+    """The number among the stored messages, from 0."""
     words: MessageWords
     size: int
     is_gone: bool
@@ -303,5 +304,4 @@ def _rows(chain: StoredChain, ran: Ran, low: int, high: int) -> Iterator[Message
         if place in ends and place > low:
             yield CutRow(ends[place])
         is_gone = any(change.start <= place < change.stop for change in ran.changes)
-        number = place - ran.leading + 1
-        yield MessageRow(number, words_of(shape, tools), shape.size, is_gone)
+        yield MessageRow(place - ran.leading, words_of(shape, tools), shape.size, is_gone)
