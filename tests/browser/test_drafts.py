@@ -205,7 +205,7 @@ def test_a_long_text_stays_a_small_page(page: Any, live_server: Any, at: Any, ch
 def test_everything_works_without_scripts(plain_page: Any, at: Any) -> None:
     page = plain_page
     page.goto(at("repair/?v=1"))
-    page.get_by_role("button", name="Preview the repair").click()
+    page.get_by_role("button", name="Preview the fixes").click()
     expect(page.get_by_role("heading", name="Preview of changes")).to_be_visible()
     page.get_by_role("link", name="Unified").click()
     expect(page.locator(".diff")).to_have_attribute("data-layout", "unified")

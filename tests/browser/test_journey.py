@@ -127,8 +127,9 @@ def test_from_a_transcript_to_a_mended_chain(person: Person) -> None:
     expect(page.locator("#s4-p1")).to_contain_text("This call has no result")
 
     page.get_by_role("link", name="Fix 5 problems").click()
+    page.get_by_text("Choose each fix yourself").click()
     expect(page.get_by_role("checkbox", name="Answer the call")).to_be_checked()
-    person.press("Preview the repair")
+    person.press("Preview these fixes")
     expect(page.locator(".diff")).to_contain_text("exchange_items")
     expect(page.locator("#problems")).to_contain_text("1 → 0")
     person.save("answered the open call", 2)

@@ -92,7 +92,7 @@ def test_ticked_chains_are_repaired_as_new_versions_and_undone(client: Client, c
     page = client.get(f"/bulk/{run.pk}/").content.decode()
     assert "2 of 3 chains repaired, 1 unchanged" in page
     assert f"/c/{chains[0].pk}/diff/1..2/" in page
-    assert "Repair: " in page and ".. " not in page
+    assert "Answer the call. " in page and ".. " not in page
     assert not Draft.objects.open().exists()
     assert [chain.problems for chain in Chain.objects.order_by("pk")] == [0, 0, 0]
     answer = client.post(f"/bulk/{run.pk}/", {"do": "undo"})
@@ -113,7 +113,7 @@ def test_a_repair_is_for_the_api_of_each_chain_and_names_its_fixes(client: Clien
     done(client, run)
     row = BulkRow.objects.get(run=run, chain=chains[0])
     assert BulkRun.objects.get(pk=run.pk).options["goal"] == "own"
-    assert row.text.startswith("Repair: Answer the call")
+    assert row.text.startswith("Answer the call")
 
 
 def test_every_result_of_many_chains_is_redacted(client: Client, chains: list[Chain]) -> None:

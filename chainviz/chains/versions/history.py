@@ -15,6 +15,7 @@ from chainviz.core.operations import OPERATIONS, operation_named
 from chainviz.core.operations.contract import WARNING, Badge
 from chainviz.core.operations.convert import SAME
 from chainviz.core.operations.redact import CLEAN, REDACT
+from chainviz.core.operations.repair.fixes import FIX_LABELS
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot, Version
 from chainviz.web.formatting import byte_text
@@ -184,7 +185,7 @@ def report_of(step: Snapshot) -> StepReport:
     report = decisions_in(unpack(step.report))
     options = tuple((name, _option_text(value)) for name, value in unpack(step.options).items())
     name, _ = describe_step(step)
-    shown = tuple(report[:ROWS_SHOWN])
+    shown = tuple({**row, "action": FIX_LABELS.get(row["action"], row["action"])} for row in report[:ROWS_SHOWN])
     return StepReport(badge_of(step.operation), name, options, warnings_in(unpack(step.report)), shown, len(report) - len(shown))
 
 

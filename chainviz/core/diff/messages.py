@@ -280,10 +280,10 @@ def _fact(part: Image | Binary) -> str:
 
 
 def compare_texts(old: str, new: str, *, json: bool) -> TextDiff:
-    """Compare two texts line by line. With `json`, objects and lists are formatted first, if they then still differ."""
-    if json:
+    """Compare two texts line by line. With `json`, objects and lists are formatted first, unless only their spelling differs."""
+    if json and (old != new or "\n" in old):
         a, b = written_out(old), written_out(new)
-        if (a or not old) and (b or not new) and a != b:
+        if (a or not old) and (b or not new) and (a != b or old == new):
             return TextDiff(a, b, pretty=True)
     return TextDiff(old, new)
 

@@ -91,6 +91,7 @@ class RepairChoices(Choices):
             "goal": goal_view(self.target, self.request.GET.get("goal", ""), self.target.address_of),
             "cards": None if self._is_waiting else cards_of(self._fixes(content=content), self._problems, self._kind, start, links),
             "content": content,
+            "is_by_hand": is_of_fixes or bool(self._kind),
             "post_href": self._here,
             "problems_href": f"{self.target.explorer}problems",
         }

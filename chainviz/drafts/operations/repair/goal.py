@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chainviz.chains.explorer.places import request_numbers
-from chainviz.chains.verdicts import VerdictView, provider_of, verdict_view, verdicts_by_provider
+from chainviz.chains.verdicts import VerdictView, next_call_errors, provider_of, verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.rule_titles import rule_flag
@@ -36,6 +36,8 @@ class GoalView:
     provider: Provider
     """The provider of the next call, or the one that the person chose."""
     errors: int
+    unsent: int
+    """The number of errors in messages that the agent no longer sends."""
     is_accepted: bool
     lines: tuple[ErrorLine, ...]
     choices: tuple[tuple[Provider, VerdictView], ...]
@@ -50,11 +52,13 @@ def goal_view(target: Target, asked: str, at: Callable[[Path], str]) -> GoalView
     chain."""
     provider = next((each for each in PROVIDERS if each.name == asked), None) or provider_of(target.stored)
     verdicts = verdicts_by_provider(unpack(outline_of(target.stored.snapshot).verdicts))
-    errors = verdicts[provider].errors
+    found = verdicts[provider].errors
+    errors = next_call_errors(target.stored, provider, found)
+    verdicts[provider] = replace(verdicts[provider], errors=errors)
     lines = tuple(_lines(target, provider, at)) if errors else ()
     is_accepted = verdicts[provider].state == "accepted"
     choices = tuple((each, verdict_view(verdict)) for each, verdict in verdicts.items())
-    return GoalView(provider, errors, is_accepted, lines, choices)
+    return GoalView(provider, errors, found - errors, is_accepted, lines, choices)
 
 
 def _lines(target: Target, provider: Provider, at: Callable[[Path], str]) -> list[ErrorLine]:
