@@ -102,11 +102,11 @@ def test_two_columns_show_what_is_stored_and_what_is_sent(talk: Chain) -> None:
         "row: sent, not stored System You are the desk. sent only 17 B",
     ]
     assert found[2] == "section: §1 Hello 3 messages · 24 B"
-    assert "row: 3 System The passenger checked in. stored 25 B 3 System The passenger checked in. 25 B" in found
-    assert "row: 5 find_cabin calls 8 31 B 5 find_cabin calls 8 31 B" in [re.sub(r"\d+ B", "31 B", row) for row in found]
+    assert "row: 2 System The passenger checked in. stored 25 B 2 System The passenger checked in. 25 B" in found
+    assert "row: 4 find_cabin calls 8 31 B 4 find_cabin calls 8 31 B" in [re.sub(r"\d+ B", "31 B", row) for row in found]
     assert any("find_cabin result 8106" in row for row in found)
     at = found.index("divider: Seen by the model up to here 7 messages")
-    assert found[at + 2].startswith("row: 8 Human Event: boarding passes were opened. appended")
+    assert found[at + 2].startswith("row: 7 Human Event: boarding passes were opened. appended")
     assert found[-2:] == [
         "section: Next call",
         "row: Calls, results and reply are stored when the call ends with stop . If it fails, the state stays as it is."
@@ -304,8 +304,8 @@ def test_a_long_chain_is_shown_in_windows() -> None:
     found = rows(get(chain))
     assert any(re.match(r"fold: \d+ messages the same on both sides · §1 to §30", row) for row in found)
     page = get(chain, "?rows=all&from=60")
-    assert "61 to 120 of 270" in page
-    assert [int(number) for number in re.findall(r'node-number">(\d+)<', page)][::2] == list(range(61, 121))
+    assert "60 to 119 of 270" in page
+    assert [int(number) for number in re.findall(r'node-number">(\d+)<', page)][::2] == list(range(60, 120))
     assert "section: §7 Task number 7" in "\n".join(rows(page))
     assert "System messages at the start</b>" not in page
     assert 'name="at" value="60"' in page

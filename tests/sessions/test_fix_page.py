@@ -233,7 +233,7 @@ def test_a_pasted_error_leads_to_the_fix_of_the_session_that_has_its_id(home: Pa
     assert response["Location"].startswith(f"/c/{chain.pk}/fix/?error=messages.2")
     page = unescape(Client().get(response["Location"]).content.decode())
     assert "<mark>toolu_9</mark>" in page and "Open the session here" in page and "the call was not handled" in page
-    assert "All that the API requires" in page and "2 · ai" in page
+    assert "All that the API requires" in page and "1 · ai" in page
     session = home / ".claude/projects/-yard-shop/refused.jsonl"
     before = session.read_bytes()
     assert Client().post(response["Location"], {**fields_of(page), "act": "write"}).status_code == 303
@@ -263,13 +263,13 @@ def test_one_kind_of_repair_is_chosen_downloaded_and_saved_as_a_version(home: Pa
 def test_an_error_of_no_session_says_what_was_tried(home: Path) -> None:
     response = Client().post("/error/", {"text": ERROR.replace("toolu_9", "toolu_77")}, follow=True)
     page = unescape(response.content.decode())
-    assert "No session with this error was found" in page and "toolu_77" in page and "Look again" in page
+    assert "No session with this error was found" in page and "toolu_77" in page and "Search again" in page
     assert not Chain.objects.exists()
 
 
 def test_an_unknown_error_names_the_sessions_it_may_be_about(home: Path) -> None:
     page = Client().post("/error/", {"text": "Error 418: the teapot overflowed"}, follow=True).content.decode()
-    assert "No session with this error was found" in page and "not one that chainviz knows" in page
+    assert "No session with this error was found" in page and "does not know this error" in page
     assert "Was it one of these sessions?" in page and "/sessions/" in page
 
 

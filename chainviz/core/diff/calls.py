@@ -37,7 +37,7 @@ def calls_of_one_side(message: MessageDiff, calls: Mapping[str, ToolCall]) -> li
 
 def argument_rows(call: ToolCall) -> tuple[list[DiffRow], int]:
     """Return the first lines of a call's arguments as unchanged rows, and the number of lines left out."""
-    rows = compare_texts(call.arguments, call.arguments, json=False).rows(context=None)
+    rows = compare_texts(call.arguments, call.arguments, json=True).rows(context=None)
     shown = [row for row in islice(rows, SHOWN) if isinstance(row, DiffRow)]
     return shown, max(0, call.arguments.count("\n") + 1 - SHOWN)
 
