@@ -8,7 +8,6 @@ from operator import attrgetter
 
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.explorer.places import number_words
 from chainviz.chains.explorer.row_notes import row_notes
 from chainviz.chains.explorer.row_views import row_view
 from chainviz.chains.explorer.subject import Subject
@@ -160,8 +159,8 @@ def _facts(subject: Subject, row: WindowRow, shapes: list[StoredShape]) -> Facts
         *([] if row.usage else [_tokens(subject, row, shapes)]),
         ("Share of the chain", share_text(row.size, whole)),
     ]
-    numbers = number_words(subject.stored, row.start, row.start + row.messages)
-    facts.append(("Message" if row.messages == 1 else "Messages", numbers))
+    if row.messages > 1:
+        facts.append(("Messages", f"{row.messages:,} of {subject.snapshot.messages:,}"))
     if row.kind == "section":
         facts += [
             ("Header", f"{count_text(row.headers, 'message')} · {byte_text(row.header_size)}"),

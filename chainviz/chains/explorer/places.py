@@ -115,15 +115,6 @@ def _has_call(row: StoredMessage, id: str) -> bool:
     return id in {ref.id for ref in (*row.shape.calls, *row.shape.results)}
 
 
-def number_words(chain: StoredChain, start: int, stop: int) -> str:
-    """Return the numbers of neighbouring messages in the request, such as `13` or `13 to 27`; a dash if none of them is in its list."""
-    numbers = request_numbers(chain, range(start, stop)).values()
-    if not numbers:
-        return "–"
-    first, last = min(numbers), max(numbers)
-    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
-
-
 def request_numbers(chain: StoredChain, indexes: Collection[int]) -> dict[int, int]:
     """Return the numbers in the request of some messages, counted from 0, by index. Messages outside the request have none."""
     numbers: dict[int, int] = {}
