@@ -19,6 +19,7 @@ from chainviz.chains.uploads.upload_view import upload
 from chainviz.chains.working_copies.opening import open_session
 from chainviz.core.documents.source import open_source
 from chainviz.core.errors import ChainError, DocumentError
+from chainviz.core.formats.vendors import get_provider
 from chainviz.core.load import load_source
 from chainviz.core.pasted_errors.message import ErrorMessage, read_error
 from chainviz.fixes.by_error import addresses_with, ids_of
@@ -55,7 +56,14 @@ def error_page(request: HttpRequest) -> HttpResponse:
         return see_other(f"{reverse('error')}?{urlencode({'text': text, 'searched': 1})}")
     searched = "searched" in request.GET
     newest = Session.objects.visible_to(member).order_by("-changed_at")[:NEWEST] if searched else ()
-    context = {"text": text, "error": error if is_error else None, "suspects": found, "searched": searched, "newest": newest}
+    context = {
+        "text": text,
+        "error": error if is_error else None,
+        "speakers": [get_provider(name).speaker for name in error.providers] if error else (),
+        "suspects": found,
+        "searched": searched,
+        "newest": newest,
+    }
     return render(request, "sessions/error.html", context)
 
 

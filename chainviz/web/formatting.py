@@ -80,8 +80,10 @@ def bar_step(size: int, whole: int) -> int:
 
 
 def hours_text(milliseconds: int) -> str:
-    """Format the time of many sessions: 4.2 h, 1,153 h."""
+    """Format the time of many sessions: 12 min, 4.2 h, 1,153 h."""
     hours = milliseconds / 3_600_000
+    if hours < 1:
+        return f"{hours * 60:.0f} min"
     return f"{hours:,.0f} h" if hours >= 10 else f"{hours:.1f} h"
 
 

@@ -10,7 +10,8 @@ document.addEventListener("keydown", (event) => {
   const form = event.target.closest?.("form");
   if (!form) return;
   event.preventDefault();
-  form.requestSubmit(form.querySelector("[data-action=apply], [type=submit]"));
+  // a button may be outside its form
+  form.requestSubmit([...form.elements].find((each) => each.matches("[data-action=apply], [type=submit]")));
 });
 
 document.addEventListener("input", (event) => {

@@ -204,6 +204,7 @@ def test_short_sections_are_there_wherever_the_scrollbar_goes(page: Any, live_se
     page.wait_for_selector("#s400-p1")
     page.keyboard.press("Home")
     page.wait_for_selector("#s1-p1")
+    page.wait_for_url("**/at/s1.h.m0*")
 
 
 IN_SIGHT = """[...document.querySelectorAll('[data-rows] > .node')].filter(row => {

@@ -402,12 +402,13 @@ def _change(now: int, before: int) -> str:
     if not before:
         return ""
     percent = round(100 * (now - before) / before)
-    return f"{percent:+,}%" if percent else "as before"
+    return f"{percent:+,}%".replace("-", "−") if percent else "as before"
 
 
 def _dollar_mark(millionths: int) -> str:
     dollars = millionths / 1_000_000
-    return f"${dollars:,.2f}" if dollars % 1 else f"${dollars:,.0f}"
+    digits = 0 if dollars % 1 == 0 else 2 if dollars >= 0.01 else 5
+    return f"${dollars:,.{digits}f}"
 
 
 def _width(value: float, most: float) -> float:

@@ -32,6 +32,7 @@ export const rows = new RowWindow({
   rowHeight: 35,
   most: 360,
   step: 14,
+  hasKeys: true,
   see: (path) => fold.see(path),
   changed: () => {
     const inSight = rows?.visible() ?? [];

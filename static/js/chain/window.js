@@ -2,6 +2,7 @@
 
 The server gives rows by path and direction; two spacers stand for what is not in the page, so the scrollbar is an estimate.
 Rows that come or go above the view are taken from or added to the spacer there, so no row in sight moves. */
+import { keysAreOn } from "../keys.js";
 import { fragment } from "./fragments.js";
 import { compare, isRun } from "./paths.js";
 
@@ -74,9 +75,9 @@ export class RowWindow {
   #busy = null;
 
   /** `address(query)` gives the URL; `most` is how many elements the rows may have together; `see(path)` is told of a
-  node that is to have a row of its own. */
-  constructor({ box, list, address, rowHeight, most, step, changed = () => {}, see = () => {} }) {
-    Object.assign(this, { box, list, address, rowHeight, most, step, changed, see });
+  node that is to have a row of its own; `hasKeys` if Home and End are shortcuts of the page. */
+  constructor({ box, list, address, rowHeight, most, step, hasKeys = false, changed = () => {}, see = () => {} }) {
+    Object.assign(this, { box, list, address, rowHeight, most, step, hasKeys, changed, see });
     this.top = list.querySelector("[data-spacer=top]");
     this.bottom = list.querySelector("[data-spacer=bottom]");
     this.#counts(list.querySelector("[data-window]"));
@@ -97,6 +98,7 @@ export class RowWindow {
 
   /** At once: the browser would glide there, and rows that come on the way would stop it. */
   #ends(event) {
+    if (this.hasKeys && keysAreOn()) return;
     if (!["Home", "End"].includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     if (event.target.closest("input, textarea, select, pre, [contenteditable]")) return;
     event.preventDefault();
