@@ -245,8 +245,8 @@ class RunRow:
     """A chain in the table of several runs."""
 
     side: Side
-    facts: tuple[str, ...]
-    """The facts in the order of the columns."""
+    facts: dict[str, str]
+    """The facts by the names of their columns."""
     compare_url: str
     """The address of the comparison with the first chain; empty for the first itself."""
     first: str
@@ -266,7 +266,7 @@ def run_table(request: HttpRequest, references: Sequence[str]) -> tuple[list[str
         is_first = side is sides[0]
         url = "" if is_first else reverse("chains:compare_two", args=[references[0], reference])
         first, is_equal = ("", False) if is_first else _first_difference(subjects[0], side.subject)
-        facts = tuple(words[name] if COLUMNS[name](side.facts) else NOT_RECORDED for name in columns)
+        facts = {name: words[name] if COLUMNS[name](side.facts) else NOT_RECORDED for name in columns}
         rows.append(RunRow(side, facts, url, first, is_equal))
     return columns, rows
 
