@@ -217,6 +217,14 @@ class Format(Protocol):
     known_roles: frozenset[str] = frozenset()
     """Roles that the format knows in addition to system, human, ai and tool."""
 
+    def without_piece(self, text: str) -> str:
+        """Return a text beside the messages without its piece of a streamed answer, which a message repeats as a whole."""
+        return text
+
+    streams_answers: bool = False
+    """Documents may have the pieces of an answer beside its message. They are emptied when the chain changes, because a piece may
+    have half of what was removed."""
+
     def is_carried(self, value: object) -> bool:
         """Return True if a decoded record without a message is of a known type."""
         names = [value.get("type"), value.get("role")] if isinstance(value, dict) else []

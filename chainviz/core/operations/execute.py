@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 from chainviz.core.chain.chain import Chain, Splice, apply_splices
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import parse_path
+from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.documents.units import Envelope
 from chainviz.core.errors import OptionsError, OutcomeError, PathError, Refused, option_error
 from chainviz.core.formats import get_format
@@ -34,9 +36,24 @@ def execute(name: str, options: Options | Mapping[str, Any], chain: Chain, conte
     _refuse_nothing_left(chain, outcome)
     if outcome.target is None and keeps_signed_reasoning(chain, outcome.changes):
         outcome = replace(outcome, warnings=(*outcome.warnings, WARNING))
-    if outcome.around is None or outcome.target is not None:
+    around = _rewrite(chain, outcome)
+    if around is None or outcome.target is not None:
         return outcome
-    return replace(outcome, surroundings=chain.surroundings.rewritten(outcome.around))
+    return replace(outcome, surroundings=chain.surroundings.rewritten(around))
+
+
+FIRST_TEXTS = 50
+"""The number of texts beside the messages that are searched for a piece of a streamed answer."""
+
+
+def _rewrite(chain: Chain, outcome: Outcome) -> Rewrite | None:
+    """Return the rewriting of the texts beside the messages. It also empties the pieces of streamed answers, if there are any."""
+    format, around = get_format(chain.format) if chain.format else None, outcome.around
+    if format is None or not format.streams_answers or not outcome.changes:
+        return around
+    if all(format.without_piece(text) == text for text in islice(chain.surroundings.texts(), FIRST_TEXTS)):
+        return around
+    return (lambda text: format.without_piece(around(text))) if around else format.without_piece
 
 
 def check_paths(name: str, outcome: Outcome) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from chainviz.core.chain.messages import AI, HUMAN, NEW, SYSTEM, TOOL, Fragment, Message, Part, Role, Text, Thinking, ToolResult
 from chainviz.core.dialects.values import Speller
 from chainviz.core.documents.json import edit as json_edit
-from chainviz.core.documents.json.edit import parse, value_of
+from chainviz.core.documents.json.edit import parse, replace_at, value_of
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import FoundList, Pointer, Sample, Unit
 from chainviz.core.documents.written_lists import Links, uuid_of
@@ -42,6 +42,7 @@ class ClaudeCode(Format):
     blocks_at = _AT
     links = Links("uuid", "parentUuid", "isSidechain")
     lines = True
+    streams_answers = True
     hints = ("message", "event")
     carried_types = frozenset(
         ("system", "summary", "attachment", "progress", "queue-operation", "file-history-snapshot", "result", "rate_limit_event",
@@ -55,6 +56,9 @@ class ClaudeCode(Format):
          "toolDenialKind")
     )  # fmt: skip
     known_kinds = frozenset(("fallback",))
+
+    def without_piece(self, text: str) -> str:
+        return without_piece(text)
 
     def is_message(self, value: object) -> bool:
         """Return True for a turn, or for a piece of one, which a stream with partial messages has before it."""
@@ -239,6 +243,18 @@ _PARTIAL_BLOCKS = ("content_block_start", "content_block_delta")
 
 def is_piece(value: Any) -> bool:
     return type(value) is dict and value.get("type") == "stream_event" and type(value.get("event")) is dict
+
+
+def without_piece(text: str) -> str:
+    """Return the line of a piece as that of an event without content; any other text unchanged."""
+    if '"stream_event"' not in text:
+        return text
+    try:
+        value = parse(text)
+    except (ValueError, RecursionError):
+        return text
+    has_content = is_piece(value) and value["event"].get("type") in _PARTIAL_BLOCKS
+    return replace_at(text, ("event",), '{"type": "ping"}') if has_content else text
 
 
 def with_partial_messages(units: Iterable[Unit]) -> Iterator[Message | Unit]:

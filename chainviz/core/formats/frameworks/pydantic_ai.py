@@ -87,6 +87,8 @@ class PydanticAI(LeafFormat):
         return [(role, tuple(group)) for role, group in places]
 
     def locate(self, value: Any, text: str, run: Run) -> list[Located]:
+        if run[1] == _BESIDE and not _has_instructions(value):
+            return []
         if run[1] == _BESIDE:
             return [Located(Text(value["instructions"]), _INSTRUCTIONS, (Leaf("text", _INSTRUCTIONS),))]
         places = range(len(value["parts"])) if run[1] is None else run[1]
