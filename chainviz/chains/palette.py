@@ -19,7 +19,7 @@ from chainviz.accounts.permissions import Permission, requires
 from chainviz.chains.explorer.actions import GROUPS, Action, Situation, actions_of
 from chainviz.chains.explorer.places import NoSuchPlace, find_place
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.explorer.views import version_subject
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks
 from chainviz.core.counts import count_text

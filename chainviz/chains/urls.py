@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.urls import include, path
 
+from chainviz.chains import audit as audit
 from chainviz.chains import palette, welcome
-from chainviz.chains.audit import view as audit
 from chainviz.chains.diff import runs
 from chainviz.chains.diff import view as diff
+from chainviz.chains.explorer import views as explorer
 from chainviz.chains.explorer.urls import explorer_urls
-from chainviz.chains.explorer.views import chain as explorer
 from chainviz.chains.folders import opening as follow
 from chainviz.chains.folders import view as folders
 from chainviz.chains.library import reading, refresh, saved_filters, view

@@ -19,7 +19,7 @@ from chainviz.chains.uploads.tray import tray_of
 from chainviz.core.databases.contract import Database
 from chainviz.core.errors import DocumentError
 from chainviz.core.sources import STORES, FoundStore
-from chainviz.core.sources.file_store import FileStore
+from chainviz.core.sources.store_kinds import FileStore
 from chainviz.sessions_index import services
 from chainviz.sessions_index.services import FoundAgent
 from chainviz.web.http import see_other

@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 from chainviz import __version__
 from chainviz.commands.findings import Checked, Finding
-from chainviz.core.chain.problems import Severity
-from chainviz.core.chain.rule_titles import rule_title
+from chainviz.core.chain.problems import Severity, rule_title
 from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers.rules import NO_REPAIR, WITHOUT_FIX, Rule

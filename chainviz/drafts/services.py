@@ -13,8 +13,8 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from chainviz.accounts.models import User
+from chainviz.chains import audit as audit
 from chainviz.chains.access import version_of
-from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.services import TITLE_LENGTH, branched
 from chainviz.chains.titles import branch_title

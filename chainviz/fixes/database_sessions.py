@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chainviz.core.databases import Change, look_into, restore_sessions, write_sessions
-from chainviz.core.databases.contract import Database
+from chainviz.core.databases.contract import Database, Look
 from chainviz.core.databases.snapshot import is_database
-from chainviz.core.databases.sqlite_reader import Look
 from chainviz.core.databases.text import database_at, session_at
 from chainviz.core.databases.writing import backups_of
 from chainviz.core.errors import DocumentError, Refused

@@ -25,7 +25,7 @@ from chainviz.chains.access import chain_for
 from chainviz.chains.diff.address import read_diff_query
 from chainviz.chains.diff.groups import asks_to_unfold
 from chainviz.chains.diff.page import DiffView
-from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.explorer.views import version_subject
 from chainviz.chains.exports.choices import Export
 from chainviz.chains.exports.view import require_unlocked
 from chainviz.chains.models import Chain, LocalFile

@@ -11,7 +11,7 @@ from chainviz.accounts.audit.record import leave_unrecorded, note, recorded_toge
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
-from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.explorer.views import version_subject
 from chainviz.http_api.errors import NotPossible
 from chainviz.http_api.repeat import note_created, repeatable
 from chainviz.http_api.review_shapes import (

@@ -17,7 +17,7 @@ from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.explorer.views import version_subject
 from chainviz.core.chain.paths import parse_path
 from chainviz.http_api.errors import NotPossible
 from chainviz.http_api.repeat import note_created, repeatable

@@ -14,7 +14,7 @@ from django.db.models import Q, Sum
 
 from chainviz.accounts.audit import record as audit_log
 from chainviz.accounts.models import Team, User
-from chainviz.chains.audit import records as audit
+from chainviz.chains import audit as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.versions.heads import judge
 from chainviz.core.errors import Refused

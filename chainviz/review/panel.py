@@ -20,7 +20,7 @@ from chainviz.accounts.models import Membership, member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.explorer.views import version_subject
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import PathError
 from chainviz.review.labels.services import LabelRow, labels_of

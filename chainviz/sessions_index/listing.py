@@ -16,7 +16,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.sources import Session as FoundSession
 from chainviz.core.sources import SessionState, Store, find_stores, get_store
 from chainviz.core.sources.folder_files import SessionFolder
-from chainviz.core.sources.folder_store import FolderStore
+from chainviz.core.sources.store_kinds import FolderStore
 from chainviz.jobs.lease import storable
 from chainviz.sessions_index.models import Session, Source, note_changes
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chainviz.core.formats.agents import versions
+from chainviz.core.formats.agents import hand_off
 
 PORT = 8080
 """Each run has a network of its own."""
@@ -56,7 +56,7 @@ _GEMINI = {
 QWEN = Agent(
     name="Qwen Code",
     package="@qwen-code/qwen-code",
-    version=versions.QWEN_CODE,
+    version=hand_off.QWEN_CODE,
     program=".bin/qwen",
     first=("--auth-type", "openai", "--yolo", "-p"),
     resumed=("--auth-type", "openai", "--yolo", "--continue", "-p"),
@@ -66,7 +66,7 @@ QWEN = Agent(
 GEMINI = Agent(
     name="Gemini CLI",
     package="@google/gemini-cli",
-    version=versions.GEMINI_CLI,
+    version=hand_off.GEMINI_CLI,
     program=".bin/gemini",
     first=("--yolo", "--skip-trust", "-p"),
     resumed=("--yolo", "--skip-trust", "--resume", "latest", "-p"),
@@ -77,7 +77,7 @@ GEMINI = Agent(
 CODEX = Agent(
     name="Codex",
     package="@openai/codex",
-    version=versions.CODEX,
+    version=hand_off.CODEX,
     program=".bin/codex",
     first=("exec", "--skip-git-repo-check"),
     resumed=("exec", "--skip-git-repo-check", "resume", "--last"),
@@ -87,7 +87,7 @@ CODEX = Agent(
 PI = Agent(
     name="pi",
     package="@mariozechner/pi-coding-agent",
-    version=versions.PI,
+    version=hand_off.PI,
     program=".bin/pi",
     first=("--provider", "local", "--model", "m", "-p"),
     resumed=("--provider", "local", "--model", "m", "--continue", "-p"),
@@ -97,7 +97,7 @@ PI = Agent(
 KIMI = Agent(
     name="Kimi Code",
     package="@moonshot-ai/kimi-code",
-    version=versions.KIMI_CODE,
+    version=hand_off.KIMI_CODE,
     program="@moonshot-ai/kimi-code/dist/main.mjs",
     first=("-p",),
     resumed=("--continue", "-p"),
@@ -134,5 +134,5 @@ def _like_opencode(name: str, package: str, version: str, folder: str) -> Agent:
     )
 
 
-OPENCODE = _like_opencode("opencode", "opencode-linux-x64-baseline", versions.OPENCODE, "opencode")
-KILO = _like_opencode("Kilo Code", "@kilocode/cli-linux-x64-baseline", versions.KILO, "kilo")
+OPENCODE = _like_opencode("opencode", "opencode-linux-x64-baseline", hand_off.OPENCODE, "opencode")
+KILO = _like_opencode("Kilo Code", "@kilocode/cli-linux-x64-baseline", hand_off.KILO, "kilo")

@@ -19,7 +19,7 @@ from chainviz.bulk.acts import act_named
 from chainviz.bulk.job import begin as begin_bulk
 from chainviz.bulk.job import start as start_bulk
 from chainviz.bulk.models import BulkRow
-from chainviz.chains.audit import records as audit
+from chainviz.chains import audit as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.shares.view import make_link
 from chainviz.core.operations.execute import get_operation

@@ -14,7 +14,7 @@ from chainviz.accounts.models import local_member
 from chainviz.bulk.acts import act_named
 from chainviz.bulk.job import begin as begin_bulk
 from chainviz.bulk.job import start as start_bulk
-from chainviz.chains.audit import records as audit
+from chainviz.chains import audit as audit
 from chainviz.chains.models import Arrival, AuditEntry, Chain
 from chainviz.core.recipes import make_step
 from chainviz.core.secrets import WordList as ListValue

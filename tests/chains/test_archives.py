@@ -15,7 +15,7 @@ from chainviz.accounts.models import local_member
 from chainviz.chains.models import Arrival, Chain, LocalFile
 from chainviz.chains.uploads import staging
 from chainviz.chains.uploads.local_files import Outcome, take_file
-from chainviz.core.documents.archives import members
+from chainviz.core.documents.packed_files import members
 from chainviz.core.errors import DocumentError
 from tests.chains.files import chat, send, send_row
 from tests.core.databases.opencode_database import create

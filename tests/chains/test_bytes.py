@@ -15,7 +15,7 @@ from chainviz.chains.bytes.groups import groups_of
 from chainviz.chains.bytes.level import Address, Level, level_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
-from chainviz.chains.render.drawings.charts import bytes_svg
+from chainviz.chains.render.charts import bytes_svg
 from chainviz.core.chain.paths import Path
 from chainviz.store.models import Version
 from tests.chains.making import STORY, ai, human, long_story, make_chain, result

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from chainviz.accounts.models import local_owner
-from chainviz.chains.audit import records as audit
+from chainviz.chains import audit as audit
 from chainviz.chains.fsck import fsck_library
 from chainviz.chains.models import AuditEntry, AuditFact, Chain
 from chainviz.purge.app_tables import blank_rows

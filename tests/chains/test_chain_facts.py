@@ -12,7 +12,7 @@ from django.test import Client
 from chainviz.chains.explorer import overview
 from chainviz.chains.explorer.overview import growth_of, turn_points
 from chainviz.chains.models import Chain
-from chainviz.chains.render.drawings.growth import GrowthLines, growth_svg
+from chainviz.chains.render.charts import GrowthLines, growth_svg
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from tests.chains.making import STORY, ai, human, long_story, make_chain, result

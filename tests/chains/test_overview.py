@@ -18,7 +18,7 @@ from chainviz.accounts.permissions import Role
 from chainviz.chains.library.filter import ADDRESS, Filter
 from chainviz.chains.overview import view
 from chainviz.chains.overview.charts import OTHERS, chart
-from chainviz.chains.overview.choice import read_choice
+from chainviz.chains.overview.figures import read_choice
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.sessions_index import services
 from chainviz.sessions_index.models import Session, SessionDay

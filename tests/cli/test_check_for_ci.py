@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from chainviz.cli import main
-from chainviz.core.chain.rule_titles import RULE_TITLES
+from chainviz.core.chain.problems import RULE_TITLES
 from tests import ROOT
 
 CALL = {"id": "call_b", "type": "function", "function": {"name": "f", "arguments": "{}"}}

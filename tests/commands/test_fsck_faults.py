@@ -14,7 +14,7 @@ from django.test import Client
 
 from chainviz.accounts.audit.record import check_all, record
 from chainviz.accounts.models import local_member, local_owner
-from chainviz.chains.audit.records import add, note
+from chainviz.chains.audit import add, note
 from chainviz.chains.fsck import fsck_library
 from chainviz.chains.models import Chain
 from chainviz.core.operations.convert import Convert, ConvertOptions

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains.audit.records import AuditEntry
+from chainviz.chains.audit import AuditEntry
 from chainviz.chains.models import Chain
 from chainviz.core.operations.redact.candidates import find_same_calls
 from chainviz.drafts.models import Draft

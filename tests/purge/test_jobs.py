@@ -16,7 +16,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from chainviz.chains.audit.records import AuditEntry
+from chainviz.chains.audit import AuditEntry
 from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job

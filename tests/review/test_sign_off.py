@@ -10,7 +10,7 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from chainviz.accounts.models import AuditRow
-from chainviz.chains.audit import records as audit
+from chainviz.chains import audit as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.services import delete_for_good
 from chainviz.review.fsck import SIGNED, fsck_review

@@ -21,7 +21,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from chainviz.accounts.models import local_member
 from chainviz.bulk.models import BulkRun
-from chainviz.chains.audit import records as audit
+from chainviz.chains import audit as audit
 from chainviz.chains.models import Arrival, AuditEntry, Chain, SavedFilter
 from chainviz.chains.uploads import staging
 from chainviz.core.operations import OPERATIONS

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from chainviz.chains.bytes.groups import CALL, RESULT, TEXTS, Group, NodeSize, PartSize
 from chainviz.chains.bytes.level import Address
 from chainviz.chains.bytes.strips import NARROWEST, Scale
-from chainviz.chains.render.drawings.charts import Block
+from chainviz.chains.render.charts import Block
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text

@@ -17,7 +17,7 @@ from chainviz.chains.bytes.groups import CALL, RESULT, TEXTS, Group, groups_of
 from chainviz.chains.bytes.level import Address, Level, level_of, read_address
 from chainviz.chains.bytes.strips import Scale, section_strip, strip_blocks, strips_below, trail
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.render.drawings.charts import Block, bytes_svg
+from chainviz.chains.render.charts import Block, bytes_svg
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.counts import count_text
 from chainviz.web.formatting import byte_text, share_text, size_and_share, token_text

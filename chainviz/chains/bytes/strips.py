@@ -10,7 +10,7 @@ from math import inf
 
 from chainviz.chains.bytes.groups import MOST_READ, RESULT
 from chainviz.chains.bytes.level import Address, Level, level_of, range_name
-from chainviz.chains.render.drawings.charts import WIDTH, Block
+from chainviz.chains.render.charts import WIDTH, Block
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of, total_size

@@ -17,8 +17,8 @@ from chainviz.chains.diff.compare import Compared, StoredRows, compare
 from chainviz.chains.diff.files import FILE, Window, file_view, unfolded
 from chainviz.chains.diff.groups import asks_to_unfold, fold_answer
 from chainviz.chains.diff.page import diff_view, measures_of
-from chainviz.chains.explorer.row_notes import NO_NOTES, RowNotes, row_notes
-from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.explorer.row_views import NO_NOTES, RowNotes, row_notes
+from chainviz.chains.explorer.views import version_subject
 from chainviz.chains.exports.shared_page import SharedPage, SharedTable, changes_table, share_page
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.overview import Growth, Overview
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.render.drawings.growth import GrowthLines, growth_svg
+from chainviz.chains.render.charts import GrowthLines, growth_svg
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.usage import ContextMeter, by_model, context_meter
 from chainviz.core.counts import count_text

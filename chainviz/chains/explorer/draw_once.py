@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from chainviz.chains.explorer.row_notes import RowNotes, row_notes
+from chainviz.chains.explorer.row_views import RowNotes, row_notes
 from chainviz.chains.explorer.subject import Subject
 from chainviz.store.content.at_hand import AtHand
 

@@ -8,8 +8,7 @@ from operator import attrgetter
 
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.explorer.row_notes import row_notes
-from chainviz.chains.explorer.row_views import row_view
+from chainviz.chains.explorer.row_views import row_notes, row_view
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.usage import Facts, node_facts

@@ -15,8 +15,8 @@ from dataclasses import astuple, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from chainviz.chains.explorer.changed_rows import overlaps
-from chainviz.chains.render.drawings.minimap import Block, joined
+from chainviz.chains.explorer.row_views import overlaps
+from chainviz.chains.render.minimap import Block, joined
 from chainviz.chains.usage import ContextWindow, by_model, last_call, recorded_times, recorded_usage, uploaded_outline, window_of
 from chainviz.core.usage.estimate import estimated_tokens
 from chainviz.core.usage.model_catalog import ChainUsage

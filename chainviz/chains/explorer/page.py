@@ -17,7 +17,7 @@ from chainviz.chains.explorer.rendered_window import WindowPage, around, draw_wi
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.view_state import KINDS, ViewState
 from chainviz.chains.models import Chain
-from chainviz.chains.render.drawings.minimap import minimap_svg
+from chainviz.chains.render.minimap import minimap_svg
 from chainviz.chains.usage import UsageView, usage_view
 from chainviz.chains.verdicts import VerdictView, is_fully_read, verdict_view
 from chainviz.core.chain.paths import Path

@@ -9,10 +9,8 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.explorer.changed_rows import changed_rows
 from chainviz.chains.explorer.draw_once import Drawing
-from chainviz.chains.explorer.row_notes import NO_NOTES, RowNotes, row_notes
-from chainviz.chains.explorer.row_views import row_view, titled
+from chainviz.chains.explorer.row_views import NO_NOTES, RowNotes, changed_rows, row_notes, row_view, titled
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.summarized_nodes import replaced_line
 from chainviz.chains.explorer.view_state import ViewState

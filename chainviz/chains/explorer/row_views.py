@@ -1,13 +1,25 @@
-"""Turn rows of the store into rows of the page, with the words of a closed row."""
+"""Turn rows of the store into rows of the page: the words of a closed row, the notes of other apps, and the marks of a draft.
+
+Those apps are in a higher layer, so a setting names the function that returns the notes. The server sends the notes together with the
+rows, so that they need no JavaScript and the page does not shift.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 from chainviz.chains.explorer.message_words import header_words, pair_words, preview_words
+from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.rows import Flag, Row
-from chainviz.core.chain.rule_titles import rule_flag
+from chainviz.chains.render.text_marks import TextMark
+from chainviz.core.chain.paths import Path
+from chainviz.core.chain.problems import rule_flag
 from chainviz.core.counts import count_text
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.query.windows import WindowRow
@@ -70,3 +82,41 @@ def _flag(row: WindowRow) -> Flag | None:
     if count > 1:
         text += f" +{count - 1:,}"
     return Flag(text, "problem" if worst.severity == "error" else "changed")
+
+
+@dataclass(frozen=True, slots=True)
+class RowNotes:
+    """Notes as HTML, by the path of their row."""
+
+    chips: Mapping[Path, str] = field(default_factory=dict)
+    """HTML in the line of the row."""
+    states: Mapping[Path, str] = field(default_factory=dict)
+    """The colour of the row's mark in the outline."""
+    below: Mapping[Path, str] = field(default_factory=dict)
+    """HTML at the end of the open node."""
+    marks: Mapping[Path, Sequence[TextMark]] = field(default_factory=dict)
+    """Marks in the text of a part, by the path of the part."""
+
+
+NO_NOTES = RowNotes()
+
+
+def row_notes(subject: Subject, start: int, stop: int) -> RowNotes:
+    """Return the notes on the rows that begin with the messages `start:stop`. One query, and one more if there are any."""
+    find: Callable[[Subject, int, int], RowNotes] = import_string(settings.ROW_NOTES)
+    return find(subject, start, stop)
+
+
+def changed_rows(changed: Sequence[range], rows: Iterable[WindowRow]) -> frozenset[Path]:
+    """Yield the paths of changed rows. `changed` are ranges of messages, in order. An open section is left out, because its rows are
+    listed."""
+    shown = (row for row in rows if row.kind != "section" or not row.is_open)
+    return frozenset(row.path for row in shown if overlaps(changed, row.start, row.messages))
+
+
+def overlaps(changed: Sequence[range], start: int, messages: int) -> bool:
+    """Return True if one of the messages `start : start + messages` was changed."""
+    place = bisect_right(changed, start, key=lambda each: each.start)
+    if place and changed[place - 1].stop > start:
+        return True
+    return place < len(changed) and changed[place].start < start + messages

@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
 from chainviz.chains.bytes import page as bytes
+from chainviz.chains.explorer import place_views, views
+from chainviz.chains.explorer import views as explorer
+from chainviz.chains.explorer import views as inspect
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.explorer.views import chain as explorer
-from chainviz.chains.explorer.views import find, goto, node, problems, summarized_nodes
-from chainviz.chains.explorer.views import inspector as inspect
-from chainviz.chains.explorer.views.no_node import no_node
+from chainviz.chains.explorer.views import no_node
 from chainviz.chains.exports import view as export
 from chainviz.chains.observations import page as observations
 from chainviz.chains.palette import chain_palette
@@ -45,16 +45,16 @@ def explorer_urls(subject_of: FindSubject, prefix: str = "") -> list[URLPattern]
         path("at/<str:where>", on(explorer.at, "where"), name=f"{prefix}at"),
         path("rows", on(explorer.rows), name=f"{prefix}rows"),
         path("outline", on(explorer.outline), name=f"{prefix}outline"),
-        path("node/<str:where>", on(node.node, "where"), name=f"{prefix}node"),
-        path("part/<str:where>", on(node.part, "where"), name=f"{prefix}part"),
-        path("image/<str:where>", on(node.image, "where"), name=f"{prefix}image"),
-        path("raw/<str:where>", on(node.raw, "where"), name=f"{prefix}raw"),
+        path("node/<str:where>", on(views.node, "where"), name=f"{prefix}node"),
+        path("part/<str:where>", on(views.part, "where"), name=f"{prefix}part"),
+        path("image/<str:where>", on(views.image, "where"), name=f"{prefix}image"),
+        path("raw/<str:where>", on(views.raw, "where"), name=f"{prefix}raw"),
         path("inspect/<str:where>", on(inspect.inspect, "where"), name=f"{prefix}inspect"),
-        path("replaced/<str:where>", on(summarized_nodes.replaced, "where"), name=f"{prefix}replaced"),
-        path("find", on(find.find), name=f"{prefix}find"),
-        path("goto", on(goto.goto), name=f"{prefix}goto"),
-        path("problems", on(problems.problems), name=f"{prefix}problems"),
-        path("problems/step", on(problems.step), name=f"{prefix}problem_step"),
+        path("replaced/<str:where>", on(views.replaced, "where"), name=f"{prefix}replaced"),
+        path("find", on(place_views.find), name=f"{prefix}find"),
+        path("goto", on(place_views.goto), name=f"{prefix}goto"),
+        path("problems", on(place_views.problems), name=f"{prefix}problems"),
+        path("problems/step", on(place_views.step), name=f"{prefix}problem_step"),
         path("palette", on(chain_palette), name=f"{prefix}chain_palette"),
         path("bytes", on(bytes.bytes_view), name=f"{prefix}bytes"),
         path("observations", on(observations.observations), name=f"{prefix}observations"),

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.audit.records import has_purge
+from chainviz.chains.audit import has_purge
 from chainviz.chains.explorer.actions import Situation
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.exports import FORMS

@@ -1,4 +1,4 @@
-"""The cells of a chain's row in the library."""
+"""The cells of a chain's row in the library. One column, health, is for everything that may be wrong; the worst fact wins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 from chainviz.chains.folders import scan
 from chainviz.chains.library.agents import AgentView, agent_label, agent_of_format, agent_view
 from chainviz.chains.library.filter import Filter
-from chainviz.chains.library.health import HealthView, health_view
 from chainviz.chains.library.search import ChainHits
 from chainviz.chains.library.sessions import ENDING_WORDS, HEALTH_WORDS
 from chainviz.chains.models import Chain
@@ -21,6 +20,7 @@ from chainviz.chains.uploads.local_files import state_of
 from chainviz.chains.usage import by_model, cost_text
 from chainviz.chains.verdicts import VerdictView, own_and_others, rule_words, short_name, verdict_view
 from chainviz.core.chain.surroundings import describe_unread, unread_from
+from chainviz.core.counts import count_text
 from chainviz.core.formats import format_label
 from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.usage.model_catalog import chain_usage
@@ -283,3 +283,25 @@ def rule_choices(rules: Iterable[str]) -> list[tuple[str, list[tuple[str, str]]]
 def verdict_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the choices of verdicts by provider."""
     return [(each.label, [(f"{each.name}:{state}", f"{each.label}: {words}") for state, words in STATES.items()]) for each in PROVIDERS]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthView:
+    state: str
+    icon: str
+    text: str
+
+
+def health_view(health: str, problems: int, secrets: int, *, is_read: bool = True) -> HealthView:
+    """Return the health of a row. `problems` are errors for which its own API would refuse the next request."""
+    if health == "refused":
+        return HealthView("problem", "problem", count_text(problems, "problem"))
+    if secrets:
+        return HealthView("secret", "shield", count_text(secrets, "secret"))
+    if health == "accepted":
+        return HealthView("ok", "ok", "accepted")
+    if health == "failed":
+        return HealthView("quiet", "failed", "cannot be read")
+    if health == "part":
+        return HealthView("quiet", "info", "not fully checked")
+    return HealthView("quiet", "clock", "not read yet" if not is_read else "not checked")

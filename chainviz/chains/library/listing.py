@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 
 from chainviz.accounts.models import Membership, User
-from chainviz.chains.folders.chain_folders import ChainFolders, in_folder
+from chainviz.chains.folders.choose_folders import ChainFolders, in_folder
 from chainviz.chains.library.agents import formats_of_agent
 from chainviz.chains.library.cells import Row, SessionRow, row_of
 from chainviz.chains.library.columns import Column, chosen_columns

@@ -20,8 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from chainviz.accounts.audit.record import leave_unrecorded
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.folders.chain_folders import chain_folders
-from chainviz.chains.folders.choose_folders import sees_files
+from chainviz.chains.folders.choose_folders import chain_folders, sees_files
 from chainviz.chains.folders.opening import read_grown
 from chainviz.chains.library.cells import Row, SessionRow, is_running, row_of
 from chainviz.chains.library.columns import chosen_columns

@@ -19,7 +19,7 @@ from chainviz.accounts.models import Membership, member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains import services
 from chainviz.chains.access import binned_chain_for
-from chainviz.chains.folders.chain_folders import ChainFolders, chain_folders
+from chainviz.chains.folders.choose_folders import ChainFolders, chain_folders
 from chainviz.chains.library.cells import chips, rule_choices, verdict_choices
 from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns
 from chainviz.chains.library.entries import Entries, Totals

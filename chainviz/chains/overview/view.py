@@ -15,15 +15,14 @@ from django.views.decorators.http import require_safe
 
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.folders.chain_folders import chain_folders
+from chainviz.chains.folders.choose_folders import chain_folders
 from chainviz.chains.library.agents import agent_label
 from chainviz.chains.library.sessions import library_of
 from chainviz.chains.library.view import counts, projects_in, side
 from chainviz.chains.models import Chain
 from chainviz.chains.overview import figures
-from chainviz.chains.overview.charts import Bar, Chart, Series, chart
-from chainviz.chains.overview.choice import ALL, SPANS, STACKS, Choice, read_choice
-from chainviz.chains.overview.drawing import ChartBar, ChartView
+from chainviz.chains.overview.charts import Bar, Chart, ChartBar, ChartView, Series, chart
+from chainviz.chains.overview.figures import ALL, SPANS, STACKS, Choice, read_choice
 from chainviz.chains.usage import cost_text, sum_text
 from chainviz.chains.verdicts import rule_words
 from chainviz.core.counts import count_text

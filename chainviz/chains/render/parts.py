@@ -1,22 +1,27 @@
-"""One part of a message as HTML: text, reasoning, image, call, result, or what we do not know."""
+"""One part of a message as HTML: text, reasoning, image, call, result, or what we do not know.
+
+An image is served if its bytes are one that we know, and is otherwise only named, never fetched.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from chainviz.chains.render.excerpt import Stretch, stretch
 from chainviz.chains.render.json_text import lay_out, paint
 from chainviz.chains.render.markdown import plain, prose
-from chainviz.chains.render.pictures import host_of, picture
 from chainviz.chains.render.text_marks import TextMark, in_layout, mark_prose, mark_text
 from chainviz.chains.render.visible_text import one_line, safe
 from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Reasoning, Text, Thinking, ToolCall, ToolResult, byte_size
 from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text
 from chainviz.core.formats.traces.inspect_log import is_reference, references
+from chainviz.core.pictures import measured
 from chainviz.web.formatting import byte_text
 from chainviz.web.templatetags.chainviz import icon
 
@@ -227,3 +232,46 @@ def between_html(reading: Reading, path: Path, start: int, end: int) -> str:
 def _more_link(reading: Reading, path: Path, words: str, start: int, until: int | None) -> str:
     query = {"from": start} if until is None else {"from": start, "until": until}
     return f'<a class="more" data-more href="{reading.url("part", path, **query)}">{icon("expand")}{words}</a>'
+
+
+MOST_BYTES = 8_000_000
+_DATA_URL = re.compile(r"data:image/[a-z.+-]{1,40};base64,", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    mime: str
+    width: int
+    height: int
+    content: bytes
+
+
+def picture(part: Image | Binary) -> Picture | None:
+    """Return a PNG, JPEG, GIF or WebP, recognised by its first bytes, whatever type the transcript gives it; never an
+    SVG."""
+    content = part.content if isinstance(part, Binary) else _data_url_bytes(part.url)
+    if not content or len(content) > MOST_BYTES:
+        return None
+    found = measured(content)
+    if found is None or not (0 < found[1] < 65536 and 0 < found[2] < 65536):
+        return None
+    return Picture(*found, content)
+
+
+def host_of(url: str) -> str:
+    """Return the host of a remote image; "" if this is not a web address."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return ""
+    return parts.hostname or "" if parts.scheme in ("http", "https") else ""
+
+
+def _data_url_bytes(url: str) -> bytes:
+    head = _DATA_URL.match(url)
+    if not head or len(url) > MOST_BYTES * 4 // 3 + 100:
+        return b""
+    try:
+        return base64.b64decode(url[head.end() :], validate=False)
+    except (binascii.Error, ValueError):
+        return b""

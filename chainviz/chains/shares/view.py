@@ -23,7 +23,7 @@ from chainviz.accounts.models import Membership, member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.explorer.views import version_subject
 from chainviz.chains.exports.documents import POLICY, DocumentContent, html_page
 from chainviz.chains.exports.view import locked_reason, require_unlocked
 from chainviz.chains.models import Chain

@@ -32,8 +32,8 @@ from chainviz.core.counts import count_text
 from chainviz.core.databases.snapshot import database_copy, is_database
 from chainviz.core.databases.text import session_at, sessions_with_messages
 from chainviz.core.documents import event_logs
-from chainviz.core.documents.archives import is_archive, members
 from chainviz.core.documents.event_logs import FileState, conversation_of
+from chainviz.core.documents.packed_files import is_archive, members
 from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of

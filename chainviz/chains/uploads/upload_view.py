@@ -25,7 +25,7 @@ from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals, staging
 from chainviz.chains.uploads.imports import file_notes, format_in
 from chainviz.chains.uploads.tray import TrayLine, repeats_of, tray_of
-from chainviz.core.documents.archives import is_archive, members
+from chainviz.core.documents.packed_files import is_archive, members
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import format_label
 from chainviz.web.formatting import day_text

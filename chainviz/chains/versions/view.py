@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST, require_safe
 from chainviz.accounts.audit.record import note, recorded_together
 from chainviz.accounts.models import User, member_of, person_of
 from chainviz.accounts.permissions import requires
+from chainviz.chains import audit as audit
 from chainviz.chains import services
 from chainviz.chains.access import chain_for
-from chainviz.chains.audit import records as audit
 from chainviz.chains.models import Chain
 from chainviz.chains.versions.heads import store_name
 from chainviz.chains.versions.history import report_of, version_rows

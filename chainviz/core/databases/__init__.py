@@ -1,6 +1,6 @@
 """The SQLite databases in which agents keep their sessions, each session as the JSON that the agent's own export writes.
 
-In reading order: `snapshot` (reading beside a running agent), `sqlite_reader` (rows of one look), `contract`, and a module an agent.
+In reading order: `snapshot` (reading beside a running agent), `contract` (rows of one look, sessions), and the agents.
 """
 
 from __future__ import annotations
@@ -12,18 +12,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from chainviz.core.backup_names import BACKUP, REPLACED
-from chainviz.core.databases.contract import Database
+from chainviz.core.databases.contract import Database, Look, Row
 from chainviz.core.databases.copilot_traces import CopilotTraces
-from chainviz.core.databases.crush import Crush
-from chainviz.core.databases.cursor import Cursor
-from chainviz.core.databases.cursor_chat import CursorChat
-from chainviz.core.databases.devin import Devin
+from chainviz.core.databases.cursor import Cursor, CursorChat
 from chainviz.core.databases.goose import Goose
-from chainviz.core.databases.hermes import Hermes
 from chainviz.core.databases.json_rows import Forge, KiroCLI, OpenWebUI, Zed
 from chainviz.core.databases.opencode import Opencode
+from chainviz.core.databases.session_tables import Crush, Devin, Hermes
 from chainviz.core.databases.snapshot import read_database
-from chainviz.core.databases.sqlite_reader import Look, Row
 from chainviz.core.databases.writing import write_database
 from chainviz.core.errors import DocumentError, Refused
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chainviz.core.databases.contract import Database
-from chainviz.core.databases.sqlite_reader import Look, Row, encoded, seconds, text_of
+from chainviz.core.databases.contract import Database, Look, Row, encoded, seconds, text_of
 
 _ID = "COALESCE(conversation_id, chat_session_id, trace_id)"
 _MILLISECOND = 1_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from chainviz.core.databases.contract import Look, Row, decoded, encoded, seconds, text_of, without_none
 from chainviz.core.databases.message_rows import MessageRows, as_json
-from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, seconds, text_of, without_none
 
 _SESSION = (
     "id name description working_dir session_type created_at updated_at total_tokens input_tokens output_tokens provider_name "

@@ -8,10 +8,9 @@ import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
 
-from chainviz.core.databases.contract import Database
+from chainviz.core.databases.contract import Database, Look, Row, decoded, encoded, text_of
 from chainviz.core.databases.goose import moment
 from chainviz.core.databases.message_rows import as_json
-from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, text_of
 from chainviz.core.errors import DocumentError, Refused
 
 if sys.version_info >= (3, 14):

@@ -9,8 +9,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
-from chainviz.core.databases.contract import Database
-from chainviz.core.databases.sqlite_reader import Look, Row, encoded
+from chainviz.core.databases.contract import Database, Look, Row, encoded
 from chainviz.core.errors import Refused
 
 

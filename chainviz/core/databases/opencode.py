@@ -10,8 +10,7 @@ import sqlite3
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
-from chainviz.core.databases.contract import Database
-from chainviz.core.databases.sqlite_reader import Look, Row, decoded, encoded, seconds, text_of, whole, without_none
+from chainviz.core.databases.contract import Database, Look, Row, decoded, encoded, seconds, text_of, whole, without_none
 from chainviz.core.errors import Refused
 
 _SESSION = (

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from chainviz.core.databases import DATABASES, database_in, look_into
-from chainviz.core.databases.contract import Database
+from chainviz.core.databases.contract import Database, Look, Row
 from chainviz.core.databases.snapshot import is_database, read_database
-from chainviz.core.databases.sqlite_reader import Look, Row
 from chainviz.core.errors import DocumentError
 
 _HELD = 1 << 24

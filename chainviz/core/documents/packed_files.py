@@ -1,5 +1,7 @@
-"""Files compressed with gzip (RFC 1952) or Zstandard (RFC 8878), such as Codex's `rollout-….jsonl.zst`, and Inspect's `.eval`
-archives."""
+"""Files compressed with gzip (RFC 1952) or Zstandard (RFC 8878), such as Codex's `rollout-….jsonl.zst`, and ZIP archives.
+
+An archive is Inspect's `.eval`, or has transcripts and agent databases, which are read one at a time.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ import gzip
 import io
 import json
 import re
+import shutil
 import sys
 import tempfile
 import zlib
@@ -15,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from chainviz.core.errors import DocumentError
@@ -206,3 +209,78 @@ def _archive_errors() -> Iterator[None]:
         yield
     except (zipfile.BadZipFile, ZstdError, zlib.error, EOFError, ValueError, KeyError, RuntimeError, OSError) as error:
         raise DocumentError(f"The archive is damaged: {str(error)[:120] or type(error).__name__}.") from None
+
+
+if sys.version_info >= (3, 14):
+    import zipfile
+
+    from compression.zstd import ZstdError
+else:
+    from backports.zstd import ZstdError, zipfile
+
+ENDINGS = frozenset((".json", ".jsonl", ".ndjson", ".eval", ".md", ".txt", ".log", ".db", ".sqlite", ".sqlite3", ".vscdb", ".traj"))
+"""The extensions of files that may be transcripts."""
+MOST_FILES = 500
+_ARCHIVE_HELD = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    name: str
+    """The path in the archive, without `..` and other steps out of it."""
+    file: IO[bytes]
+    size: int
+
+
+def is_archive(file: IO[bytes]) -> bool:
+    """Return True for a ZIP archive of separate files. Eval logs and other documents in ZIP form are not archives."""
+    file.seek(0)
+    if file.read(len(MAGIC)) != MAGIC:
+        return False
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return not is_eval_log(archive.namelist())
+    except zipfile.BadZipFile:
+        return False
+    finally:
+        file.seek(0)
+
+
+def members(file: IO[bytes], most: int) -> Iterator[Member]:
+    """Yield the possible transcripts in an archive, by name. Each file stays open until the next one is yielded.
+
+    Raises DocumentError if the archive is damaged or encrypted, has no such file, or exceeds `most` bytes or MOST_FILES files.
+    """
+    with _as_sentence(), zipfile.ZipFile(file) as archive:
+        infos = sorted((info for info in archive.infolist() if _may_be_transcript(info.filename)), key=lambda info: info.filename)
+        if not infos:
+            raise DocumentError("The archive holds no transcript: no .json, .jsonl, .md or database of an agent.")
+        if len(infos) > MOST_FILES:
+            raise DocumentError(f"The archive holds {len(infos):,} files, more than {MOST_FILES}; unpack it and name the folder.")
+        if sum(info.file_size for info in infos) > most:
+            raise DocumentError(f"The archive unpacks to more than {most / 1e6:,.0f} MB; unpack it and take what you need.")
+        for info in infos:
+            with archive.open(info) as inside, tempfile.SpooledTemporaryFile(max_size=_ARCHIVE_HELD) as copy:
+                shutil.copyfileobj(inside, copy, 1 << 18)
+                copy.seek(0)
+                yield Member(_safe(info.filename), copy, info.file_size)
+
+
+def _may_be_transcript(name: str) -> bool:
+    path = PurePosixPath(name)
+    is_hidden = any(part.startswith("__MACOSX") for part in path.parts) or path.name.startswith(".")
+    return not name.endswith("/") and not is_hidden and PurePosixPath(plain_name(path.name)).suffix.lower() in ENDINGS
+
+
+def _safe(name: str) -> str:
+    steps = [step for step in name.replace("\\", "/").replace("\0", "").split("/") if step not in ("", ".", "..")]
+    return "/".join(steps)
+
+
+@contextmanager
+def _as_sentence() -> Iterator[None]:
+    """Raise DocumentError for the decompressors' errors about damaged archives."""
+    try:
+        yield
+    except (zipfile.BadZipFile, ZstdError, zlib.error, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
+        raise DocumentError(f"The archive cannot be unpacked: {str(error)[:120] or type(error).__name__}.") from None

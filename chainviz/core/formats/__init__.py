@@ -18,39 +18,32 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.formats.agents.acp_and_grok import ACPUpdates, GrokBuild, GrokStream
 from chainviz.core.formats.agents.aider_and_specstory import Aider, SpecStory
 from chainviz.core.formats.agents.amp_and_droid import Amp, DroidSession, DroidStream
-from chainviz.core.formats.agents.antigravity_and_windsurf import Antigravity, Windsurf
+from chainviz.core.formats.agents.antigravity_windsurf_zed import Antigravity, Windsurf, Zed
 from chainviz.core.formats.agents.claude_code import ClaudeCode
 from chainviz.core.formats.agents.codex import CodexExec, CodexRollout
 from chainviz.core.formats.agents.copilot_cli import CopilotCLI
-from chainviz.core.formats.agents.crush_and_cursor import Crush, Cursor
-from chainviz.core.formats.agents.cursor_agent import CursorAgent
-from chainviz.core.formats.agents.cursor_stream import CursorStream
-from chainviz.core.formats.agents.deepseek_harness import DeepSeekHarness
-from chainviz.core.formats.agents.devin import Devin
+from chainviz.core.formats.agents.crush_and_cursor import Crush, Cursor, CursorAgent, CursorStream
+from chainviz.core.formats.agents.deepseek_devin_hermes_kiro import DeepSeekHarness, Devin, Hermes, KiroChat, KiroConversation, KiroSession
 from chainviz.core.formats.agents.forge import Forge
 from chainviz.core.formats.agents.gemini_cli.qwen_code import QwenCode
 from chainviz.core.formats.agents.gemini_cli.session import GeminiCLI
 from chainviz.core.formats.agents.goose import Goose
-from chainviz.core.formats.agents.hermes import Hermes
 from chainviz.core.formats.agents.kimi import KimiCLI, KimiCode
-from chainviz.core.formats.agents.kiro import KiroChat, KiroConversation, KiroSession
 from chainviz.core.formats.agents.opencode import Opencode, OpencodeEvents
 from chainviz.core.formats.agents.pi import PiEvents, PiMessages, PiSession
 from chainviz.core.formats.agents.vscode_chat import ContinueDev, CopilotChat, VSCodeChatLog
-from chainviz.core.formats.agents.zed import Zed
 from chainviz.core.formats.chats.account_exports import AIStudio, ChatGPT, ClaudeAI, DeepSeekExport
 from chainviz.core.formats.chats.chat_apps import LibreChat, LMStudio, SillyTavern
 from chainviz.core.formats.chats.open_webui import OpenWebUI
 from chainviz.core.formats.chats.plain_text import FewShot, Raw, RoleText
 from chainviz.core.formats.chats.sharegpt_and_hugging_face import HFChat, ShareGPT
 from chainviz.core.formats.contract import Format, refusal
-from chainviz.core.formats.frameworks.agentscope import AgentScope, AgentScopeSession
+from chainviz.core.formats.frameworks.agentscope_and_microsoft import AgentScope, AgentScopeSession, AutoGen, SemanticKernel
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.formats.frameworks.google_adk import GoogleADK, GoogleADKEval
 from chainviz.core.formats.frameworks.haystack_letta_llamaindex_smolagents import Haystack, Letta, LlamaIndex, Smolagents
 from chainviz.core.formats.frameworks.langchain import LangChain
 from chainviz.core.formats.frameworks.langchaingo import LangchainGo
-from chainviz.core.formats.frameworks.microsoft import AutoGen, SemanticKernel
 from chainviz.core.formats.frameworks.openhands import OpenHands
 from chainviz.core.formats.frameworks.pydantic_ai import PydanticAI
 from chainviz.core.formats.frameworks.react_log import ReactLog

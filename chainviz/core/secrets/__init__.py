@@ -1,12 +1,11 @@
 """Secrets and personal data: rules as data, scanning, and placeholders that are the same for the same value everywhere.
 
-In reading order: `rules`, `word_lists`, `part_texts` (what is searched), `scan`, `masking`; for a purge: `known_values`, `spellings`.
+In reading order: `rules`, `word_lists`, `part_texts` (what is searched), `scan`, `known_values` (masking and purging), `spellings`.
 """
 
 from __future__ import annotations
 
-from chainviz.core.secrets.known_values import Values
-from chainviz.core.secrets.masking import Masker, Strategy, mask, mask_text
+from chainviz.core.secrets.known_values import Masker, Strategy, Values, mask, mask_text
 from chainviz.core.secrets.rules import RULES, SECRETS, get_rule
 from chainviz.core.secrets.rules.rule import Rule
 from chainviz.core.secrets.scan import Finding, Occurrence, fingerprint, scan_chain, scan_message, scan_text

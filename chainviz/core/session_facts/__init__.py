@@ -1,6 +1,6 @@
 """The facts of a session in lists and totals: title, project, tokens by day and model, tools, health, secrets.
 
-In reading order: `facts` (the values), `load_session`, `tool_facts` and `read`.
+In reading order: `facts` (the values) and `read`.
 """
 
 from __future__ import annotations

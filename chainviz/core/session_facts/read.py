@@ -1,9 +1,10 @@
-"""Reads a session once for everything that lists and sums show of it."""
+"""Read a session once, each message once, for everything that lists and sums show of it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from itertools import pairwise
@@ -13,18 +14,19 @@ from chainviz.core.chain.messages import HUMAN, Message
 from chainviz.core.chain.problems import Problem, section_problems
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.source import Source, open_source
+from chainviz.core.documents.units import Envelope
+from chainviz.core.formats.offers import Offer
+from chainviz.core.formats.reader import read_chain
+from chainviz.core.load import LoadedChain, load_offer, offers_with_notes, without_shared
 from chainviz.core.operations.repair.goal import resume_errors
 from chainviz.core.own_provider import own_provider
 from chainviz.core.providers.request import request_of as read_request
 from chainviz.core.secrets import SECRETS, scan_message
-from chainviz.core.session_facts.facts import MOST_POINTS, Day, ProblemCount, SessionFacts
-from chainviz.core.session_facts.load_session import LoadedSession, load_session
-from chainviz.core.session_facts.tool_facts import ToolFacts, ending_of
+from chainviz.core.session_facts.facts import MOST_POINTS, Day, ProblemCount, SessionFacts, ToolFacts, ending_of
 from chainviz.core.sources.head import HEAD, read_head
 from chainviz.core.usage.document_usage import last_call_beside, recorded_beside, recorded_title, request_of
 from chainviz.core.usage.recorded import LastCall, TokenUsage
-from chainviz.core.usage.records import Record, calls_beside, record_of
-from chainviz.core.usage.times import NO_TIMES, Times, times_beside
+from chainviz.core.usage.times import NO_TIMES, Record, Times, calls_beside, record_of, times_beside
 
 
 def read_facts(content: bytes) -> SessionFacts:
@@ -167,3 +169,40 @@ def _points(prompts: Sequence[int]) -> tuple[int, ...]:
         return tuple(prompts)
     bounds = [len(prompts) * place // MOST_POINTS for place in range(MOST_POINTS + 1)]
     return tuple(max(prompts[start:end]) for start, end in pairwise(bounds))
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSession:
+    main: LoadedChain
+    """The chain with the most messages."""
+    parts: Sequence[Sequence[Message]]
+    """The messages of the main chain, and for each other chain those that no earlier part contains."""
+    other_envelopes: Sequence[Envelope] = ()
+    """The envelopes of the other chains that are separate documents; threads of one document share that of the main
+    chain."""
+
+
+def load_session(source: Source) -> LoadedSession:
+    """Raise DocumentError, in a sentence, where no chain can be read."""
+    offers = offers_with_notes(source)
+    if all(offer.found.only is not None for offer in offers):
+        return _load_threads(source, offers)
+    chains = [load_offer(source, offer) for offer in offers]
+    main = max(chains, key=lambda each: len(each.messages))
+    others = [each for each in chains if each is not main]
+    parts = without_shared([main.messages, *(each.messages for each in others)])
+    return LoadedSession(main, parts, [each.envelope for each in others])
+
+
+def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
+    """Load threads, which share the lines of one file: of all but the longest one only the messages, from their own lines."""
+    likely = max(offers, key=lambda offer: len(offer.found.only or ()))
+    main = load_offer(source, likely)
+    threads = [
+        main.messages if offer is likely else tuple(read_chain(source, offer.found.without_others(), offer.formats[0]))
+        for offer in offers
+    ]
+    longest = max(range(len(offers)), key=lambda number: len(threads[number]))
+    if offers[longest] is not likely:
+        main = load_offer(source, offers[longest])
+    return LoadedSession(main, without_shared([main.messages, *threads[:longest], *threads[longest + 1 :]]))

@@ -1,7 +1,7 @@
 """Find where agents keep their sessions on this machine, and list and read the sessions.
 
-In reading order: `contract` (a session, a store), `machine` and `places` (folders of a home), `head` (the facts at the
-beginning of a file), `file_store`, `database_store`, `stores` (one entry an agent), and here the entry points.
+In reading order: `contract` (a session, a store), `machine` (folders of a home), `head` (the facts at the beginning of a file),
+`store_kinds` (files, databases, a named folder), `stores` (one entry an agent), and here the entry points.
 """
 
 from __future__ import annotations

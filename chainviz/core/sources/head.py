@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chainviz.core.databases.sqlite_reader import seconds, title_in
+from chainviz.core.databases.contract import seconds, title_in
 from chainviz.core.documents.json.edit import decode
 from chainviz.core.usage.document_usage import request_title
 

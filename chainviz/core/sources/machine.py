@@ -1,11 +1,15 @@
-"""The home folders of a machine, and the folders in which programs of its system store their data."""
+"""The folders of a machine: homes, those in which programs of its system store their data, and places described by patterns.
+
+A pattern has words for the folders of a home; a variable may name another folder.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -86,3 +90,46 @@ def _windows_homes() -> list[Home]:
         ]
     except OSError:
         return []
+
+
+_WORD = re.compile(r"\{(\w+)\}/?")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    usual: str
+    """A pattern that begins with the name of a folder, `{data}/opencode/opencode.db`; "" if only the variable names a
+    folder."""
+    variable: str = ""
+    """An environment variable whose folder replaces the usual one …"""
+    below: str = ""
+    """… and the pattern below that folder. Several folders are separated by commas."""
+
+
+def paths_of(places: Iterable[Place], machine: Machine) -> list[Path]:
+    """Return the paths that are there, each once."""
+    found = [path for home in machine.homes for place in places for path in _paths(place, home)]
+    return list(dict.fromkeys(found))
+
+
+def _paths(place: Place, home: Home) -> Iterator[Path]:
+    value = home.environment.get(place.variable, "") if place.variable else ""
+    if value:
+        for folder in filter(None, map(str.strip, value.split(","))):
+            yield from matching(Path(folder).expanduser(), place.below)
+        return
+    word = _WORD.match(place.usual)
+    if word:
+        yield from matching(home.folder(word[1]), place.usual[word.end() :])
+
+
+def matching(folder: Path, pattern: str) -> Iterator[Path]:
+    """Yield the paths below a folder that match a pattern, in order. A folder that cannot be read counts as empty."""
+    try:
+        if not pattern or not any(mark in pattern for mark in "*?["):
+            path = folder / pattern
+            yield from [path] if path.exists() else []
+            return
+        yield from sorted(folder.glob(pattern))
+    except (OSError, ValueError):
+        return

@@ -21,9 +21,8 @@ from chainviz.core.databases import (
     ZED,
 )
 from chainviz.core.sources.contract import Store
-from chainviz.core.sources.database_store import CrushStore, DatabaseStore
-from chainviz.core.sources.file_store import FileStore, folder_name, stem
-from chainviz.core.sources.places import Place
+from chainviz.core.sources.machine import Place
+from chainviz.core.sources.store_kinds import CrushStore, DatabaseStore, FileStore, folder_name, stem
 
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 """Editors that are Visual Studio Code, by the names of their folders."""

@@ -1,4 +1,7 @@
-"""Times of messages as transcripts record them, and durations as text such as 0.4 s, 38 min, 6 h 42 min."""
+"""Times of messages and calls as transcripts record them, and durations as text such as 0.4 s, 38 min, 6 h 42 min.
+
+The record of a call has its times, model and tokens. Sums over a chain are in `recorded` and `document_usage`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from chainviz.core.chain.messages import Message
+from chainviz.core.chain.messages import AI, Message
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.json.edit import value_of
-from chainviz.core.usage.document_usage import members_beside
+from chainviz.core.usage.document_usage import USAGE_WORDS, carried_lines, members_beside, running_total
+from chainviz.core.usage.recorded import TokenUsage, find_model, find_usage
 
 _NAMES = frozenset((
     "timestamp", "created_at", "createdAt", "create_time", "created", "date", "start_time", "startTime", "started_at",
@@ -126,3 +130,50 @@ def duration_text(seconds: float) -> str:
 
 def _two(large: int, unit: str, small: int, smaller: str) -> str:
     return f"{large:,} {unit} {small} {smaller}" if small else f"{large:,} {unit}"
+
+
+class Record(NamedTuple):
+    times: Times
+    model: str = ""
+    usage: TokenUsage | None = None
+    """The usage, or None if none is recorded."""
+
+
+def record_of(message: Message) -> Record:
+    """Read times, model and tokens from the source of a message. If its source has several units that repeat the usage
+    (Claude Code), the last one counts."""
+    found = Record(NO_TIMES)
+    for fragment in message.source:
+        try:
+            value = value_of(fragment)
+        except (ValueError, RecursionError):
+            continue  # a source that is not JSON
+        found = found._replace(times=found.times | times_in(value))
+        usage = find_usage(value) if message.role == AI else None
+        if usage is not None:
+            found = Record(found.times, find_model(value), usage)
+    return found
+
+
+def calls_beside(context: DocumentContext) -> Iterator[Record]:
+    """Yield the calls that a session counts in lines of their own (Codex): with each total of the session, what is new in it."""
+    model, total = "", TokenUsage()
+    for line in carried_lines(context, USAGE_WORDS) if context.envelope.lines else ():
+        model = find_model(line) or model
+        running = running_total(line)
+        if running is None:
+            usage = find_usage(line)
+        else:
+            usage, total = _increase(total, running), running
+        if usage is not None:
+            yield Record(times_in(line), model, usage)
+
+
+def _increase(before: TokenUsage, now: TokenUsage) -> TokenUsage | None:
+    """Return the increase of a running total, or None if nothing was called. A total smaller than the one before starts
+    over."""
+    if now[1:] == before[1:]:
+        return None
+    if now.input < before.input or now.output < before.output:
+        return now
+    return TokenUsage(1, *(one - other for one, other in zip(now[1:], before[1:], strict=True)))

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.permissions import requires
-from chainviz.chains.explorer.views.no_node import no_node
+from chainviz.chains.explorer.views import no_node
 from chainviz.core.chain.build import FALLBACK_RESPONSE_CONTENT
 from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.chain.paths import Path, parse_path

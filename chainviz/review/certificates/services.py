@@ -28,7 +28,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.redact import REDACT
 from chainviz.core.secrets import RULES, Values, get_rule
-from chainviz.core.secrets.masking import PLACEHOLDERS
+from chainviz.core.secrets.known_values import PLACEHOLDERS
 from chainviz.core.secrets.part_texts import texts_of
 from chainviz.drafts.target import Target, target_of_version
 from chainviz.jobs import lease

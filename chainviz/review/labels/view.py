@@ -14,7 +14,7 @@ from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.explorer.views import version_subject
 from chainviz.chains.secrets.export_scan import SecretNotice, before_written
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import PathError, Refused

@@ -12,7 +12,7 @@ from chainviz.accounts.audit.record import not_recorded, note, recorded_together
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
-from chainviz.chains.explorer.views.chain import version_subject
+from chainviz.chains.explorer.views import version_subject
 from chainviz.core.counts import count_text
 from chainviz.core.errors import Refused
 from chainviz.review.models import ReviewRequest, Verdict, rules_of

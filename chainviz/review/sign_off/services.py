@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import Membership, Team
-from chainviz.chains.audit.records import describe_entry, whereabouts
+from chainviz.chains.audit import describe_entry, whereabouts
 from chainviz.chains.models import AuditEntry, Chain
 from chainviz.core.counts import count_text
 from chainviz.core.errors import Refused

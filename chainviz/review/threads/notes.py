@@ -9,7 +9,7 @@ from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet,
 from django.db.models.functions import Substr
 from django.urls import reverse
 
-from chainviz.chains.explorer.row_notes import RowNotes
+from chainviz.chains.explorer.row_views import RowNotes
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
 from chainviz.chains.render.text_marks import TextMark

@@ -11,8 +11,7 @@ from chainviz.core import formats
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.diff.merge import three_way
-from chainviz.core.diff.merge.items import CHOICES, SIDES, Choice, Merged
-from chainviz.core.diff.merge.json_and_text import merge_texts
+from chainviz.core.diff.merge.items import CHOICES, SIDES, Choice, Merged, merge_texts
 from chainviz.core.diff.merge.three_way import Change, Merge, Region
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.state.processed_length import is_state, recorded_length, with_length

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from chainviz.chains.render.pictures import host_of, picture
+from chainviz.chains.render.parts import host_of, picture
 from chainviz.core.chain.messages import Binary, Image
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x0a\x00\x00\x00\x14\x08\x06\x00\x00\x00"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.diff.merge.json_and_text import merge_json
+from chainviz.core.diff.merge.items import merge_json
 
 BASE = '{"a": 1, "b": {"c": "one two"}}'
 LEAVES = st.integers(0, 3) | st.sampled_from(("x", 'y "z"', None, True))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.diff.merge.json_and_text import merge_texts, merge_words
+from chainviz.core.diff.merge.items import merge_texts, merge_words
 
 BASE = r'{"a":"one \"two\"","b":4,"c":["x","y"]}'
 VALUES = st.recursive(

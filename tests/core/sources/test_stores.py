@@ -10,8 +10,8 @@ import pytest
 from chainviz.core.errors import DocumentError
 from chainviz.core.sources import STORES, find_stores, get_store, read_session, sessions_in
 from chainviz.core.sources.contract import Session
-from chainviz.core.sources.file_store import FileStore
 from chainviz.core.sources.machine import MAC, WINDOWS, Home, Machine
+from chainviz.core.sources.store_kinds import FileStore
 from tests.core.databases.opencode_database import create
 
 CLAUDE = [

@@ -9,8 +9,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import PART_KINDS, Binary, Fragment, Image, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.dialects.values import is_json
-from chainviz.core.diff.merge.items import Choice, Entry, Keys, Merged, merge_items, paired, settled
-from chainviz.core.diff.merge.json_and_text import merge_json, merge_texts, merge_words
+from chainviz.core.diff.merge.items import Choice, Entry, Keys, Merged, merge_items, merge_json, merge_texts, merge_words, paired, settled
 from chainviz.core.formats.contract import Format, Style
 
 

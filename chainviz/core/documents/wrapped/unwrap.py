@@ -1,6 +1,6 @@
 """Read files in which JSON is embedded in something else.
 
-The JSON is extracted and read; the original file is kept beside it, in the layout of an archive (eval_archive.py).
+The JSON is extracted and read; the original file is kept beside it, in the layout of an archive (packed_files.py).
 """
 
 from __future__ import annotations

@@ -1,8 +1,15 @@
-"""Crush and Cursor, which keep their sessions in databases: the rows of a session's messages, one a message."""
+"""Crush and Cursor: the rows of a session's messages in their databases, Cursor's transcripts, and what `cursor-agent` prints.
+
+A transcript (`~/.cursor/projects/…/agent-transcripts/…jsonl`) has a message a line, in blocks like Anthropic's. Calls have no ids, and
+what tools returned is not recorded; `[REDACTED]` stands for reasoning that Cursor leaves out.
+`--output-format stream-json` prints messages in Anthropic's way, and calls as records of their own. With `--stream-partial-output` the
+pieces of an answer (they have a `timestamp_ms`) come before the whole answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
@@ -14,7 +21,19 @@ from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.formats.contract import Style
 from chainviz.core.formats.leaf_format import LeafFormat, Run, near_value
-from chainviz.core.formats.read_only import ReadOnlyUnits, Turn, as_text, in_steps, inner
+from chainviz.core.formats.read_only import (
+    MODEL,
+    TOOLS,
+    EventLog,
+    ReadOnlyUnits,
+    Turn,
+    as_text,
+    call_arguments,
+    in_steps,
+    inner,
+    text_part,
+    unknown,
+)
 
 _PARTS = ("text", "reasoning", "tool_call", "tool_result", "finish", "binary", "image_url")
 _FILES = frozenset(("binary", "image_url"))
@@ -158,3 +177,107 @@ def _cursor_call(tool: dict[str, Any]) -> tuple[Part, ToolResult | None]:
     if "result" not in tool and status not in ("error", "cancelled"):
         return call, None
     return call, ToolResult(id, name, as_text(tool.get("result") or tool.get("error") or status), status == "error")
+
+
+_TRANSCRIPT_ROLES = ("user", "assistant")
+_OTHERS = ("type", "uuid", "sessionId")
+"""Members of lines of other agents, which also have a `message`."""
+
+
+class CursorAgent(ReadOnlyUnits):
+    name = "cursor_agent"
+    label = "Cursor agent transcript"
+    tested_with = "transcripts of 2025 and 2026"
+    hints = ("message",)
+    carried_types = frozenset(("turn_ended",))
+
+    def is_message(self, value: object) -> bool:
+        if not isinstance(value, dict) or value.get("role") not in _TRANSCRIPT_ROLES or any(key in value for key in _OTHERS):
+            return False
+        message = value.get("message")
+        return isinstance(message, dict) and "role" not in message and isinstance(message.get("content"), str | list)
+
+    def messages_in(self, value: Any) -> Sequence[Turn]:
+        content = value["message"]["content"]
+        if isinstance(content, str):
+            return [(value["role"], [Text(content)])]
+        runs = groupby(objects_of(inner(value, "message"), "content"), key=lambda item: string_of(item, "type") == "tool_result")
+        found = [("tool" if is_result else value["role"], [_part(item) for item in items]) for is_result, items in runs]
+        return found or [(value["role"], [])]
+
+
+def _part(item: dict[str, Any]) -> Part:
+    kind = string_of(item, "type")
+    if kind == "text":
+        return text_part(item)
+    if kind == "thinking":
+        return Thinking(string_of(item, "thinking") or string_of(item, "text"))
+    if kind == "tool_use":
+        return ToolCall(string_of(item, "id"), string_of(item, "name"), call_arguments(item.get("input")))
+    if kind == "tool_result":
+        return ToolResult(string_of(item, "tool_use_id"), "", as_text(item.get("content")), item.get("is_error") is True)
+    return unknown(item)
+
+
+_STATES = ("started", "completed")
+
+
+class CursorStream(EventLog):
+    name = "cursor_stream"
+    label = "Cursor agent stream-json"
+    tested_with = "documentation of Cursor's command line, 2026"
+    hints = ("message", "tool_call")
+    certainty = 0.98
+    carried_types = frozenset(("system", "result"))
+
+    def is_message(self, value: object) -> bool:
+        if not isinstance(value, dict) or "session_id" not in value or "uuid" in value:
+            return False
+        if string_of(value, "type") == "tool_call":
+            return bool(_call(value)) and string_of(value, "subtype") in _STATES
+        is_turn = string_of(value, "type") in ("user", "assistant")
+        return (is_turn and bool(inner(value, "message"))) or (value.get("type") == "thinking" and "text" in value)
+
+    def is_piece(self, value: Any) -> bool:
+        return string_of(value, "type") == "assistant" and "timestamp_ms" in value
+
+    def confidence(self, sample: Sample) -> float:
+        """Claude Code prints lines like these, and lists its tools in the first one."""
+        is_own = any((self.is_message(value) and value["type"] == "tool_call") or _is_head(value) for value in sample.values)
+        return self.certainty if is_own and any(map(self.is_message, sample.values)) else 0.0
+
+    def messages_in(self, value: Any) -> Sequence[Turn]:
+        kind = value["type"]
+        if kind == "thinking":
+            return [(MODEL, [Thinking(string_of(value, "text"))])]
+        if kind != "tool_call":
+            return [(kind, list(_content(value["message"].get("content"))))]
+        own, (name, call) = string_of(value, "call_id"), next(iter(_call(value).items()))
+        if value["subtype"] == "started":
+            return [(MODEL, [ToolCall(own, name, call_arguments(call.get("args")))])]
+        result = call.get("result")
+        is_error = isinstance(result, dict) and "success" not in result
+        return [(TOOLS, [ToolResult(own, name, _output(result), is_error)])]
+
+
+def _is_head(value: Any) -> bool:
+    return string_of(value, "subtype") == "init" and "apiKeySource" in value and "tools" not in value
+
+
+def _call(value: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the call under the name of its tool: `{"readToolCall": {"args": …, "result": …}}`."""
+    return {name.removesuffix("ToolCall"): call for name, call in inner(value, "tool_call").items() if isinstance(call, dict)}
+
+
+def _content(content: Any) -> Iterator[Part]:
+    if isinstance(content, str):
+        yield Text(content)
+    for item in objects_of({"content": content}, "content"):
+        yield text_part(item) if string_of(item, "type") == "text" else unknown(item)
+
+
+def _output(result: Any) -> str:
+    """Return the text of a tool's result, or the whole result as JSON."""
+    held = next(iter(result.values()), None) if isinstance(result, dict) and len(result) == 1 else result
+    content = string_of(held, "content")
+    return content or as_text(held)

@@ -1,6 +1,8 @@
 """Complete a converted chain to a session that an agent resumes: its head, ids, times and links, and where the agent looks.
 
 The messages keep the bytes that the conversion wrote; only what the agent needs beside them is added.
+The tests of tests/agents run the versions of agents that are named here. To renew one, change it and run `make test-agents`: a session
+that was handed off or fixed must still resume. That of Claude Code is from its real sessions, since no test can run it.
 """
 
 from __future__ import annotations
@@ -16,7 +18,16 @@ from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Array, Object, dump, load_object, parse
 from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.errors import Refused
-from chainviz.core.formats.agents import versions
+
+CLAUDE_CODE = "2.0.14"
+CODEX = "0.171.0"
+GEMINI_CLI = "0.61.0"
+KILO = "7.7.9"
+KIMI_CODE = "2.1.0"
+OPENCODE = "1.18.33"
+PI = "0.73.1"
+QWEN_CODE = "0.24.4"
+
 
 LONGEST_FOLDER = 200
 """The longest folder name, in characters, that Claude Code does not shorten by its own rules."""
@@ -83,7 +94,7 @@ def _codex(document: str, session: NewSession) -> str:
         "timestamp": iso(session.at),
         "cwd": session.folder,
         "originator": "chainviz",
-        "cli_version": versions.CODEX,
+        "cli_version": CODEX,
         "source": "cli",
     }
     lines = [dump({"type": "session_meta", "payload": head})]
@@ -124,7 +135,7 @@ def _claude_code(document: str, session: NewSession) -> str:
         "userType": "external",
         "cwd": session.folder,
         "sessionId": session.id,
-        "version": versions.CLAUDE_CODE,
+        "version": CLAUDE_CODE,
         "gitBranch": "",
     }
     lines = list(_linked(document, session, shared))
@@ -135,7 +146,7 @@ def _claude_code(document: str, session: NewSession) -> str:
 
 
 def _qwen_code(document: str, session: NewSession) -> str:
-    shared = {"sessionId": session.id, "cwd": session.folder, "version": versions.QWEN_CODE}
+    shared = {"sessionId": session.id, "cwd": session.folder, "version": QWEN_CODE}
     return "".join(f"{value}\n" for value in _linked(document, session, shared))
 
 
@@ -201,7 +212,7 @@ def _opencode(document: str, session: NewSession) -> str:
         "slug": f"hand-off-{session.short_id[:8]}",
         "directory": session.folder,
         "title": "Handed-off session",
-        "version": versions.OPENCODE,
+        "version": OPENCODE,
         "time": {"created": time, "updated": time},
     }
     for key, fact in facts.items():

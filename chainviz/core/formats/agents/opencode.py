@@ -35,7 +35,7 @@ from chainviz.core.documents.json.edit import parse, raw_at
 from chainviz.core.documents.units import Pointer, Sample
 from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.errors import Refused
-from chainviz.core.formats.agents.versions import OPENCODE
+from chainviz.core.formats.agents.hand_off import OPENCODE
 from chainviz.core.formats.contract import COMPACT_SUMMARY, Style, refusal
 from chainviz.core.formats.leaf_format import LeafFormat, Run, is_half
 from chainviz.core.formats.read_only import inner

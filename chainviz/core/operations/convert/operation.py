@@ -1,8 +1,9 @@
-"""The operation Convert: its options, and a run on a chain."""
+"""The operation Convert: its options, and a run on a chain and on the tools and settings of its request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from pydantic import Field, field_validator
@@ -17,6 +18,8 @@ from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses, moving
 from chainviz.core.formats.cross_provider import Crossed, Route, crossed
+from chainviz.core.formats.requests.convert_request import called_names, read_request, write_document
+from chainviz.core.formats.requests.settings import sentences
 from chainviz.core.formats.traces.inspect_log import filled_in
 from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.operations.contract import Badge, Context, Decision, NewFormat, Options, Outcome
@@ -30,7 +33,6 @@ from chainviz.core.operations.convert.call_ids import (
     words_for,
 )
 from chainviz.core.operations.convert.losses import FieldsLeftOut
-from chainviz.core.operations.convert.request import new_request
 from chainviz.core.progress import counted
 
 SAME = "same"
@@ -212,3 +214,21 @@ def _losses(route: Route, chain: Chain, stages: _Stages) -> Iterator[str]:
         paths = list(message_paths(chain.tree))
         yield from (loss.sentence(paths[loss.first]) for loss in found)
     yield from left_out.sentences()
+
+
+def new_request(chain: Chain, format: Format, *, model: str = "", is_line: bool = False) -> tuple[str, tuple[str, ...]]:
+    """Return the new document without messages ("" for the format's template), and a sentence for each loss.
+
+    `model` is the model in the new request; "" keeps the old one within a provider's formats.
+    """
+    old = read_request(chain, get_format(chain.format))
+    settings = old.settings
+    if model and format.request is not None:
+        settings = replace(settings, model=model, family=format.request.family)
+    new = write_document(format, settings, called_names(chain), is_line=is_line)
+    return new.text, (*sentences((*new.changes, *old.left_out), format.label), *_other_lines(old.lines))
+
+
+def _other_lines(count: int) -> Iterator[str]:
+    if count:
+        yield f"{count:,} {'other line of the file is' if count == 1 else 'other lines of the file are'} left out."

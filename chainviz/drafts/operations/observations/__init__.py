@@ -1,5 +1,4 @@
 """The page that converts observations: what each format would save and lose, and the changed messages.
 
-choices.py reads the form and puts the page together; summary.py says what a plan comes to, plan_job.py makes it for a long
-chain; changes.py shows the messages that change.
+In reading order: `choices` (the form and the page), `summary` (what a plan comes to), `changes` (the messages that change).
 """

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from chainviz.chains.explorer.places import request_numbers
 from chainviz.chains.verdicts import VerdictView, next_call_errors, provider_of, verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.problems import Problem
-from chainviz.core.chain.rule_titles import rule_flag
+from chainviz.core.chain.problems import Problem, rule_flag
 from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.contract import Provider
 from chainviz.drafts.target import Target

@@ -1,6 +1,12 @@
-"""The problems of a chain: their list, and links to the next and the previous one."""
+"""Views that lead to a place in the chain: a text, a number, path or id that a person types, and the next problem.
+
+The server searches the whole chain, because the browser's own search covers only the rows on the page.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -8,8 +14,10 @@ from django.views.decorators.http import require_safe
 
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.page import repair_url_of
-from chainviz.chains.explorer.pasted_error import LONGEST, pasted_error
+from chainviz.chains.explorer.pasted_error import LONGEST, error_url, looks_like_error, pasted_error
+from chainviz.chains.explorer.places import NoSuchPlace, find_place
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.render.visible_text import marks
 from chainviz.chains.verdicts import verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem
@@ -18,10 +26,81 @@ from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.check import verdict_from
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
+from chainviz.store.query.find import Hit, Place
+from chainviz.store.query.find import find as find_in
 from chainviz.store.query.problems import ProblemFilter, next_problem, previous_problem, problems_of
 from chainviz.store.query.problems import problems as problems_from
 from chainviz.store.transfer.document_context import envelope_of
-from chainviz.web.http import small_number, wants_fragment
+from chainviz.web.http import see_other, small_number, typed_words, wants_fragment
+
+LONGEST_TEXT = 1_000
+LEAD, PAGE_LEAD = 16, 60
+"""The number of characters shown before a match, in the list beside the chain and on the search page."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitRow:
+    path: str
+    dom_id: str
+    number: str
+    at: float
+    """The position in the chain, from 0 to 1."""
+    before: str
+    match: str
+    after: str
+
+
+@requires("read")
+@require_safe
+def find(request: HttpRequest, subject: Subject) -> HttpResponse:
+    text = request.GET.get("q", "")[:LONGEST_TEXT]
+    case = bool(request.GET.get("case"))
+    found = find_in(subject.stored, text, case_sensitive=case, after=_place(request.GET.get("after", "")))
+    more = {"q": text, **({"case": "1"} if case else {}), "after": ".".join(map(str, found.next or ()))}
+    lead = LEAD if wants_fragment(request) else PAGE_LEAD
+    context = {
+        "subject": subject,
+        "text": text,
+        "case": case,
+        "error_url": error_url(subject, text) if looks_like_error(text) else "",
+        "hits": [_row(hit, len(subject.stored), lead) for hit in found.hits],
+        "more_url": f"{subject.base_url}find?{urlencode(more)}" if found.next is not None else "",
+    }
+    response = render(request, "chains/explorer/_find.html" if wants_fragment(request) else "chains/explorer/find.html", context)
+    response["Vary"] = "HX-Request"
+    return response
+
+
+def _place(text: str) -> Place | None:
+    message, part = (small_number(number) for number in text.partition(".")[::2])
+    return Place(message, part) if message is not None and part is not None else None
+
+
+def _row(hit: Hit, messages: int, lead: int) -> HitRow:
+    path = hit.path
+    before, match, after = (marks(" ".join(words.split())) for words in (hit.before[-lead:], hit.match, hit.after))
+    # the template adds no white space between the three texts
+    before += " " * hit.before[-1:].isspace()
+    after = " " * hit.after[:1].isspace() + after
+    return HitRow(str(path), path.dom_id, path.number, hit.message / max(1, messages), before, match, after)
+
+
+LONGEST_PLACE = 200
+
+
+@requires("read")
+@require_safe
+def goto(request: HttpRequest, subject: Subject) -> HttpResponse:
+    """Redirect to the node. For a script, return its path, or the error sentence."""
+    words = typed_words(request.GET.get("to", ""), LONGEST_PLACE)
+    if not wants_fragment(request):
+        spot = find_place(subject.stored, words)
+        return see_other(f"{subject.base_url}at/{spot.path}#{spot.path.dom_id}")
+    try:
+        context: dict[str, object] = {"spot": find_place(subject.stored, words)}
+    except NoSuchPlace as refused:
+        context = {"refusal": str(refused)}
+    return render(request, "chains/explorer/_goto.html", context)
 
 
 @requires("read")

@@ -1,1 +1,0 @@
-"""Charts, growth and minimap of a chain as SVG."""
