@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -14,9 +15,10 @@ import chainviz
 from chainviz.chains.explorer import pasted_error
 from chainviz.cli import main
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.operations.repair import propose
+from chainviz.core.operations.repair import CHOICES, propose
 from chainviz.web.templatetags.chainviz import place
 from tests.chains.making import make_chain_of
+from tests.core import test_errors_by_topic, test_errors_of_servers
 from tests.core.error_classes import CASES, ErrorCase
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +36,21 @@ def test_pages_and_the_command_line_lead_to_the_same_place(case: ErrorCase, clie
     code, told = main(words), json.loads(capsys.readouterr().out)
     assert (code, told["path"]) == (0, case.path)
     assert [fix for fix in told["fixes"] if f"kind={fix}" not in page] == [] and case.fix in told["fixes"]
+
+
+FURTHER = {**test_errors_of_servers.FOUND, **test_errors_by_topic.FOUND}
+FURTHER = {says: found for says, found in FURTHER.items() if found[2]}
+
+
+@pytest.mark.parametrize("says", FURTHER)
+def test_pages_lead_to_the_fix_of_an_error_that_no_rule_quotes(says: str, client: Client) -> None:
+    document, path, fix = FURTHER[says]
+    chain = make_chain_of(json.dumps(document).encode(), "run.json")
+    page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": says}).content.decode()
+    assert f"at/{path}#" in page
+    link = next(each for each in re.findall(r'href="([^"]+)"', page) if f"kind={fix}" in each)
+    offered = client.get(html.unescape(link)).content.decode()
+    assert html.escape(CHOICES[fix][0]) in offered.partition("<h1")[2]
 
 
 def test_the_library_leads_to_the_same_page(client: Client) -> None:
