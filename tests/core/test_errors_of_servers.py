@@ -38,6 +38,7 @@ PICTURE = {"inlineData": {"mimeType": "image/png", "data": "aGk="}}
 SIGNED = contents(("user", {"text": "hi"}), ("model", OTHER_SIGNATURE), ("user", response()), ("model", {"text": "ok"}), TURN)
 ASSISTANT = {"role": "assistant", "content": "ok"}
 THINKING = {**ASSISTANT, "reasoning_content": "hm"}
+NOTES = {"format": "pdf", "name": "notes.pdf", "source": {"bytes": "JVBERi0xLjQK"}}
 FOUND: dict[str, tuple[Any, str, str]] = {
     "Corrupted thought signature.": (SIGNED, "s1.p1.m0", "replace-signatures"),
     "[400]: Unable to submit request because Thought signature is not valid.. Learn more": (SIGNED, "s1.p1.m0", "replace-signatures"),
@@ -70,6 +71,18 @@ FOUND: dict[str, tuple[Any, str, str]] = {
     ),
     "'messages.0' : for 'role:system' the following must be satisfied[('messages.0.content' : value must be a string)]": (
         chat({"role": "system", "content": [text("Be brief.")]}, GO), "s1.h.m0", "rewrite-message",
+    ),
+    "Invalid 'messages[1].name': string does not match pattern. Expected a string that matches the pattern '^[^\\s<|\\\\/>]+$'.": (
+        chat(HI, {**ASSISTANT, "name": "Bob B"}, GO), "s1.p1.m0", "rewrite-message",
+    ),
+    "Invalid 'messages[1].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.": (
+        chat(HI, {**ASSISTANT, "name": "Bob B"}, GO), "s1.p1.m0", "rewrite-message",
+    ),
+    "'Bob B' does not match '^[a-zA-Z0-9_-]{1,64}$' - 'messages.1.name'": (
+        chat(HI, {**ASSISTANT, "name": "Bob B"}, GO), "s1.p1.m0", "rewrite-message",
+    ),
+    "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets.": (
+        {"messages": [{"role": "user", "content": [{"text": "hi"}, {"document": NOTES}]}]}, "s1.h.m0.c1", "rewrite-message",
     ),
     "Invalid request content: Each message must have at least one content element.": (
         chat(HI, {"role": "assistant", "content": [], "reasoning_content": "hm"}, GO), "s1.p1.m0", "drop-empty",

@@ -141,6 +141,12 @@ def called(**members: Any) -> Messages:
     return [ASKED, {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c1", "content": "ok"}]
 
 
+def calling(count: int) -> Messages:
+    calls = [{"id": f"c{number}", "type": "function", "function": {"name": "f", "arguments": "{}"}} for number in range(count)]
+    results = [{"role": "tool", "tool_call_id": call["id"], "content": "ok"} for call in calls]
+    return [ASKED, {"role": "assistant", "tool_calls": calls}, *results]
+
+
 OPENAI: list[tuple[str, Messages]] = [
     ("accepted", [user({"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "low"}})]),
     ("accepted", [ASKED, {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}, ASKED]),
@@ -153,6 +159,11 @@ OPENAI: list[tuple[str, Messages]] = [
     ("unchecked", called(mood="good")),
     ("rejected", called(function={"name": "f"})),
     ("rejected", [{**ASKED, "name": 5}]),
+    ("accepted", [{**ASKED, "name": "Müller-1.b"}]),
+    *(("rejected", [{**ASKED, "name": name}]) for name in ("User Proxy", "a/b", "a<b>", "")),
+    ("accepted", calling(128)),
+    ("rejected", calling(129)),
+    ("rejected", [{**ASKED, "content": "a" * (10 * 2**20 + 1)}]),
     ("rejected", [ASKED, {"role": "assistant", "content": "x", "refusal": 5}]),
     ("rejected", [{"role": "human", "content": "hi"}]),
     ("rejected", [user({"type": "file", "file": {}})]),
@@ -208,12 +219,19 @@ def converse(result: Any, *beside: Any) -> Messages:
     return [user({"text": "hi"}), called, user({"toolResult": {"toolUseId": "t1", **result}}, *beside)]
 
 
-FILE = {"document": {"format": "pdf", "name": "a", "source": {"bytes": "AAAA"}}}
+def named(name: str) -> dict[str, Any]:
+    return {"document": {"format": "pdf", "name": name, "source": {"bytes": "AAAA"}}}
+
+
+FILE = named("a")
 PNG = {"image": {"format": "png", "source": {"bytes": PICTURE}}}
 BEDROCK: list[tuple[str, Messages]] = [
     ("accepted", [user({"text": "hi"}, PNG, FILE, {"cachePoint": {"type": "default"}})]),
     ("accepted", converse({"content": [{"json": {"a": [1]}}], "status": "success"})),
     ("rejected", converse({"content": [{"json": [1]}], "status": "success"})),
+    *(("accepted", [user({"text": "hi"}, named(name))]) for name in ("report", "a_b (1) [x]-2")),
+    *(("rejected", [user({"text": "hi"}, named(name))]) for name in ("report.pdf", "a  b", "a\u3000b", "", "a" * 201)),
+    ("accepted", converse({"content": [{"text": ""}]})),
     ("rejected", converse({"content": "ok"})),
     ("rejected", converse({})),
     ("rejected", converse({"content": [{"text": "ok"}], "status": "failed"})),

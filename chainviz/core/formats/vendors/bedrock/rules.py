@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from chainviz.core.providers.wire import (
     Fields,
     Form,
     OneOf,
+    Spelled,
     Words,
     faults_of,
     in_blocks,
@@ -51,6 +53,12 @@ RESULT_JSON = bedrock_rule(
     "result-json", "error", "The format of the value at {place}.json is invalid. Provide a json object for the field and try again.",
     "github.com/sigoden/aichat/issues/1542", ("rewrite-message",), checked="2026-11-27",
 )  # fmt: skip
+DOCUMENT_NAME = bedrock_rule(
+    "document-name", "error",
+    "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets. "
+    "The name can't contain more than one consecutive whitespace character.",
+    "github.com/aws-samples/generative-ai-use-cases/issues/1671", ("rewrite-message",), checked="2026-11-28",
+)  # fmt: skip
 USER_ONLY = bedrock_rule(
     "part-role", "error", "Images, documents and videos can only be in messages with the role user", WIRE_REFERENCE
 )
@@ -60,11 +68,13 @@ LONELY_DOCUMENT = bedrock_rule(
     "botocore, Message",
 )  # fmt: skip
 
-WIRE_RULES = (CONTENT, BLOCK, FAILED_RESULT, MEMBER, VALUE, RESULT_JSON, USER_ONLY, TOO_MANY, LONELY_DOCUMENT)
+WIRE_RULES = (CONTENT, BLOCK, FAILED_RESULT, MEMBER, VALUE, RESULT_JSON, DOCUMENT_NAME, USER_ONLY, TOO_MANY, LONELY_DOCUMENT)
 _SOURCE: dict[str, Form] = {"bytes": str, "s3Location": Fields({"uri": str}, {"bucketOwner": str})}
 _IMAGE = Fields({"format": Words(("png", "jpeg", "gif", "webp")), "source": OneOf(_SOURCE)})
+_NAME = Spelled(re.compile(r"(?!.*  )[A-Za-z0-9_()\[\] -]{1,200}"), "document name that Bedrock accepts")
+"""An underscore is accepted too (measured in aws-samples/generative-ai-use-cases#1671, vercel/ai#20366)."""
 _DOCUMENT = Fields(
-    {"name": str, "source": OneOf({**_SOURCE, "text": str, "content": Each(Fields({"text": str}))})},
+    {"name": _NAME, "source": OneOf({**_SOURCE, "text": str, "content": Each(Fields({"text": str}))})},
     {
         "format": Words(("pdf", "csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md")),
         "context": str,
@@ -149,6 +159,8 @@ def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
 def _member_faults(block: dict[str, Any], kind: str, place: Pointer) -> Iterator[Fault]:
     found = misfits(block, Fields({kind: _FORMS.get(kind, dict)}), place)
     for rule, at, what in faults_of(found, MEMBER, VALUE, f"a block “{kind}”"):
+        if rule is VALUE and at[-2:] == ("document", "name"):
+            rule = DOCUMENT_NAME
         yield RESULT_JSON if rule is VALUE and at[-1] == "json" else rule, at, what
 
 

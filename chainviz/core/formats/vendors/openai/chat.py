@@ -30,7 +30,7 @@ from chainviz.core.formats.requests.settings import (
 from chainviz.core.formats.vendors.openai_form.chat_format import ChatFormat
 from chainviz.core.formats.vendors.openai_form.read import ROLES
 from chainviz.core.formats.vendors.openai_form.request import OpenAILikeForm
-from chainviz.core.formats.vendors.openai_form.wire import ChatForm, check_chat, usual_chat
+from chainviz.core.formats.vendors.openai_form.wire import LONGEST_TEXT, MOST_CALLS, ChatForm, check_chat, usual_chat
 from chainviz.core.formats.vendors.openai_form.write import OWN_KINDS, Accent
 from chainviz.core.providers.choices import openai_pictures, where_unnamed
 from chainviz.core.providers.contract import Choice, Excerpt, Provider
@@ -337,6 +337,23 @@ FORM = ChatForm(
         REFERENCE,
     ),
     member=chat_rule("member-missing", "error", "Missing required parameter: '{field}'.", REFERENCE),
+    speaker=chat_rule(
+        "speaker-name", "error",
+        "Invalid 'messages[{index}].name': string does not match pattern. Expected a string that matches the pattern '^[^\\s<|\\\\/>]+$'.",
+        "github.com/langchain-ai/langchain/issues/35054", ("rewrite-message",), checked="2026-11-28",
+    ),
+    too_many_calls=chat_rule(
+        "tool-calls-too-many", "error",
+        f"Invalid 'messages[{{index}}].tool_calls': array too long. Expected an array with maximum length {MOST_CALLS}, but got an array "
+        "with length {length} instead.",
+        "github.com/github/copilot-cli/issues/669", checked="2026-11-28",
+    ),
+    too_long=chat_rule(
+        "text-too-long", "error",
+        f"Invalid 'messages[{{index}}].content': string too long. Expected a string with maximum length {LONGEST_TEXT}, but got a string "
+        "with length {length} instead.",
+        "github.com/VectorlyApp/bluebox/issues/31", checked="2026-11-28",
+    ),
     call_type=chat_rule("member-missing", "error", "Missing required parameter: 'messages[{index}].tool_calls[{index}].type'", REFERENCE),
     arguments=chat_rule(
         "arguments-type",
@@ -387,6 +404,11 @@ ERRORS = (
         "role tool must be a response to a preceeding message",
         ("openai-chat", "deepseek-v3.2", "deepseek"), ("result-without-call",),
     ),
+    Wording(
+        "Invalid 'messages[{index}].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        ("openai-chat",), ("speaker-name",),
+    ),
+    Wording("does not match '^[a-zA-Z0-9_-]{1,64}$' - 'messages.{index}.name'", ("openai-chat",), ("speaker-name",)),
     Wording("arguments must be a valid JSON", ("openai-chat", "vllm"), ("arguments-no-json", "arguments-no-object")),
     Wording("Unterminated string starting at", ("openai-chat", "vllm"), ("arguments-no-json", "arguments-no-object")),
     Wording(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -45,6 +46,9 @@ _CALLS = {
     "custom": Fields({"id": str, "custom": Fields({"name": str, "input": str})}, {"type": str}),
 }
 """The members of a tool call of each type."""
+MOST_CALLS, LONGEST_TEXT = 128, 10_485_760
+"""The most calls of a message and the longest text as content that OpenAI accepts."""
+_SPEAKER = re.compile(r"[^\s<|\\/>]+")
 
 
 _ROLES = frozenset(("system", "user", "assistant", "tool"))
@@ -71,10 +75,14 @@ class ChatForm:
     empty_calls: Rule | None = None
     """The rule for empty lists; None if the API accepts them."""
     null_calls: Rule | None = None
+    too_many_calls: Rule | None = None
+    too_long: Rule | None = None
     arguments: Rule | None = None
     """The rule for arguments that are not a string; None if the API accepts any JSON."""
     call_type: Rule | None = None
     """The rule for a tool call without `type`; None if the API reads it as a function."""
+    speaker: Rule | None = None
+    """The rule for a speaker's name with white space or one of <|\\/>; None if the API accepts any."""
     fields: frozenset[str] = frozenset()
     """Accepted members of a message, in addition to the common ones."""
     other_roles: frozenset[str] = frozenset()
@@ -137,12 +145,14 @@ def _is_usual(value: dict[str, Any]) -> bool:
     role, content = value.get("role"), value.get("content")
     if not value.keys() <= _USUAL or type(role) is not str or role not in _ROLES:
         return False
+    if type(content) is str and len(content) > LONGEST_TEXT:
+        return False
     if type(content) is not str and (content is not None or role != "assistant"):
         return False
     if type(value.get("tool_call_id")) is not (str if role == "tool" else type(None)):
         return False
     calls = value.get("tool_calls", _NO_CALLS)
-    return calls is _NO_CALLS or (type(calls) is list and calls != [] and all(map(_is_usual_call, calls)))
+    return calls is _NO_CALLS or (type(calls) is list and 0 < len(calls) <= MOST_CALLS and all(map(_is_usual_call, calls)))
 
 
 _NO_CALLS = object()
@@ -164,16 +174,10 @@ Named = tuple[str, Pointer, str, str]
 def _faults(value: dict[str, Any]) -> Iterator[Named]:
     for key in value.keys() - _COMMON:
         yield "field", (key,), f"has the field “{key[:40]}”, which is not checked", key
-    role, content = value.get("role"), value.get("content")
+    role, name = value.get("role"), value.get("name")
     if role not in _ROLES:
         yield "role", (), f"has the role “{str(role)[:40]}”", str(role)
-    if content is None:
-        if role not in ("assistant", "function"):
-            yield "content_missing", (), f"has {'null as' if 'content' in value else 'no'} content", ""
-    elif isinstance(content, list):
-        yield from _content_faults(content, str(role))
-    elif not isinstance(content, str):
-        yield "content_type", ("content",), f"has {kind_name(content)} as content", ""
+    yield from _faults_of_content(value, role)
     if "tool_calls" in value:
         yield from _call_faults(value["tool_calls"])
     if role == "tool" and not isinstance(value.get("tool_call_id"), str):
@@ -181,6 +185,21 @@ def _faults(value: dict[str, Any]) -> Iterator[Named]:
     else:
         known = {key: each for key, each in value.items() if key in _MESSAGE.optional and each != _NO_CALL}
         yield from _with_names(misfits(known, _MESSAGE) if known else (), (), "has")
+    if isinstance(name, str) and role in ("system", "developer", "user", "assistant") and not _SPEAKER.fullmatch(name):
+        yield "speaker", (), f"has the name “{name[:40]}”, which is not allowed", ""
+
+
+def _faults_of_content(value: dict[str, Any], role: Any) -> Iterator[Named]:
+    content = value.get("content")
+    if content is None:
+        if role not in ("assistant", "function"):
+            yield "content_missing", (), f"has {'null as' if 'content' in value else 'no'} content", ""
+    elif isinstance(content, list):
+        yield from _content_faults(content, str(role))
+    elif not isinstance(content, str):
+        yield "content_type", ("content",), f"has {kind_name(content)} as content", ""
+    elif len(content) > LONGEST_TEXT:
+        yield "too_long", ("content",), f"has a text of {len(content):,} characters", ""
 
 
 def _with_names(found: Iterable[Misfit], place: Pointer, does: str) -> Iterator[Named]:
@@ -224,6 +243,8 @@ def _call_faults(calls: Any) -> Iterator[Named]:
     if not isinstance(calls, list):
         yield "member", (), f"has {kind_name(calls)} as tool_calls", ""
         return
+    if len(calls) > MOST_CALLS:
+        yield "too_many_calls", (), f"calls {len(calls)} tools at once", ""
     for index, item in enumerate(calls):
         place: Pointer = ("tool_calls", index)
         if not isinstance(item, dict):

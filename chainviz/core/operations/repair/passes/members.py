@@ -19,7 +19,7 @@ def has_source(message: Message) -> bool:
 
 
 def fix_members(work: Worklist) -> None:
-    """Rewrite messages with unknown members. Only on demand, since most APIs ignore what they do not know."""
+    """Rewrite messages with such members. Only on demand, since most APIs ignore what they do not know."""
     if not work.options.asks_for(REWRITE):
         return
     for place, message in work.read(has_source):
@@ -27,7 +27,7 @@ def fix_members(work: Worklist) -> None:
         if new is None:
             continue
         about = work.about[place]
-        problem = f"{work.where(about)} has a member that its API does not know."
+        problem = f"{work.where(about)} has a member that its API does not accept."
         if work.offer(Proposal("not-understood", about, None, "", problem, message.parts, {REWRITE: new.parts}, default=False)):
             work.edit(place).whole = new
     work.settle()
