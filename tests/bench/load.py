@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -113,7 +114,8 @@ class Person:
         if answer.status == 302:
             return self.ask(answer.headers["Location"])
         if answer.status != 200:
-            self.seen.errors.append((answer.status, path))
+            notice = re.search(r'class="notice-title">(.*?)<', text)
+            self.seen.errors.append((answer.status, notice[1] if notice else path))
         return text
 
 
@@ -137,7 +139,7 @@ def edit(person: Person, turn: random.Random, number: int) -> None:
     forms = Fields(page)
     texts = [name for name in forms.fields if name.endswith("-text")]
     if texts:
-        form = {**forms.fields, texts[0]: f"Edit {turn.random()}"}
+        form = {**forms.fields, texts[0]: f"Edit {time.time_ns()}"}
         person.ask(forms.action, form, is_fragment=True)
 
 
@@ -210,6 +212,8 @@ def measure(server: int, groups: Sequence[tuple[str, list[Person], Act, float]],
         thread.join()
     took = time.monotonic() - started
     seen = [group[0].seen for _, group, *_ in groups]
+    for error, count in Counter(str(error) for each in seen for error in each.errors).most_common(5):
+        print(f"{count} × {error}")
     cost = (cpu_seconds(server) - spent) * 1000 / max(1, sum(len(each.seconds) for each in seen))
     return [[name, *each.row(took), cost, os.getloadavg()[0]] for (name, *_), each in zip(groups, seen, strict=True)]
 
