@@ -62,9 +62,12 @@ def drafts_of(chains: Iterable[Chain], person: User) -> dict[int, OpenDraft]:
     return {draft.chain_id: OpenDraft(draft.pk, draft.steps) for draft in reversed(found)}  # type: ignore[attr-defined]
 
 
+_jobs_of = PreparedQuery(lambda person: Job.objects.visible_to(person).unfinished().order_by("pk"))
+
+
 def jobs_of(chains: Iterable[Chain], person: User) -> dict[int, Running]:
     """Return for each chain the job that was started last."""
-    jobs = list(Job.objects.visible_to(person).unfinished().order_by("pk"))
+    jobs = _jobs_of(person.pk)
     if not jobs:
         return {}
     by_history = {chain.history: chain.pk for chain in chains}

@@ -29,7 +29,7 @@ class AsciiJSONField(models.Field):  # type: ignore[type-arg]
 
 
 class JobQuerySet(models.QuerySet["Job"]):
-    def visible_to(self, user: User) -> JobQuerySet:
+    def visible_to(self, user: User | int) -> JobQuerySet:
         return self.filter(owner=user)
 
     def about(self, chain: Any) -> JobQuerySet:

@@ -22,6 +22,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.sources.folder_files import SessionFolder
 from chainviz.jobs.lease import storable
 from chainviz.sessions_index.services import choose_folder, forget_folder
+from chainviz.store.prepared_query import PreparedQuery
 
 KNOWN = (
     "~/.claude/projects",
@@ -80,10 +81,13 @@ def sees_files(member: Membership) -> bool:
     return member.may("files") and (may_choose() or bool(settings.CHAINVIZ.folder_paths))
 
 
+_folders_of = PreparedQuery(lambda team: Folder.objects.filter(team=team))
+
+
 def watched(member: Membership) -> list[Watched]:
     if not may_choose():
         return [Watched(number, path) for number, path in enumerate(settings.CHAINVIZ.folder_paths, 1)]
-    return [Watched(each.pk, Path(each.path), each.pattern) for each in Folder.objects.filter(team=member.team_id)]
+    return [Watched(each.pk, Path(each.path), each.pattern) for each in _folders_of(member.team_id)]
 
 
 def watch(member: Membership, place: str) -> Watched:

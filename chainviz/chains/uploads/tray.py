@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Arrival
 from chainviz.core.counts import count_text
+from chainviz.store.prepared_query import PreparedQuery
 
 FEW = 6
 """The most lines with which the tray is open at first."""
@@ -99,8 +100,14 @@ class Tray:
 
 def tray_of(member: Membership, *, but: Arrival | None = None) -> Tray:
     """Return the files that a person sent; `but` is already elsewhere on the page."""
-    arrivals = Arrival.objects.visible_to(member).select_related("job", "chain").order_by("pk")
-    return Tray(_merged(arrival for arrival in arrivals if arrival != but))
+    return Tray(_merged(arrival for arrival in _arrivals_of(member.team_id, member.user_id) if arrival != but))
+
+
+_arrivals_of = PreparedQuery(
+    lambda team, person: Arrival.objects.visible_to(Membership(team_id=team, user_id=person))
+    .select_related("job", "chain")
+    .order_by("pk")
+)
 
 
 def repeats_of(member: Membership, arrival: Arrival) -> list[Arrival]:
