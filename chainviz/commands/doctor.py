@@ -12,7 +12,7 @@ from chainviz.core.counts import count_text
 from chainviz.core.sources import Session
 from chainviz.fixes.doctor import Diagnosis, Watch, diagnose_all, fix_all, reason_to_wait
 
-_WORDS = {"refused": "would be refused", "unfixable": "would be refused and cannot be fixed", "unreadable": "cannot be read"}
+_WORDS = {"refused": "would be refused", "unfixable": "cannot be fixed", "part": "not fully read", "unreadable": "cannot be read"}
 PAUSE = 5.0
 """The seconds between two checks of --watch."""
 
@@ -86,7 +86,8 @@ def _lines(diagnosis: Diagnosis) -> list[str]:
     session = diagnosis.session
     more = f" (and {len(diagnosis.causes) - 1:,} more)" if len(diagnosis.causes) > 1 else ""
     cause = diagnosis.causes[0] if diagnosis.causes else ""
-    return [f"{session.agent:12}  {session.address}  {session.title[:60]}", f"  {_WORDS[diagnosis.state]}: {cause}{more}"]
+    lines = [f"{session.agent:12}  {session.address}  {session.title[:60]}", f"  {_WORDS[diagnosis.state]}: {cause}{more}"]
+    return [*lines, f"  {diagnosis.advice}"] if diagnosis.advice else lines
 
 
 def _question(count: int) -> str:

@@ -55,6 +55,10 @@ class Refused(ChainError):
     """An operation that cannot be done on this chain, and why."""
 
 
+class NotFullyRead(Refused):
+    """An operation that could lose content which was not understood."""
+
+
 class OutcomeError(Refused):
     """Raised if an operation returns something that breaks its contract: a bug of the operation, not of the chain or
     the options."""

@@ -8,14 +8,21 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from chainviz.core.backup_names import BACKUP, REPLACED, STAMP
 from chainviz.core.databases.snapshot import is_database
-from chainviz.core.documents import event_logs
+from chainviz.core.documents import event_logs, opencode_storage
 from chainviz.core.documents.event_logs import events_folder, events_of, line_of, number_of
 from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.fixes.records import value_of
+
+HAND_OVER = "`chainviz convert SESSION --to codex --install` hands it to another agent, fixed."
+
+
+def refuse_reading_only(label: str) -> NoReturn:
+    raise Refused(f"chainviz only reads sessions of {label}: {HAND_OVER}")
 
 
 def content_of(session: Path) -> bytes:
@@ -25,13 +32,18 @@ def content_of(session: Path) -> bytes:
     try:
         if session.is_dir():
             return b"".join(line + b"\n" for line in event_logs.lines(events_folder(session)))
+        if opencode_storage.is_session(session):
+            return opencode_storage.document_of(session)
         return session.read_bytes()
     except OSError as error:
         raise DocumentError(f"{session} cannot be opened: {error.strerror or error}.") from None
 
 
 def write_back(session: Path, old: bytes, new: bytes) -> Path:
-    """Write a session back and return the backup. Raises Refused if the session has changed since it was read."""
+    """Write a session back and return the backup. Raises Refused if the session has changed since it was read, or has a file for each
+    part, as in opencode before 1.2."""
+    if opencode_storage.is_session(session):
+        refuse_reading_only(opencode_storage.LABEL)
     return _replaced(session, old, BACKUP, partial(_prepare, _target(session), new))
 
 

@@ -11,6 +11,7 @@ from chainviz.core.databases.snapshot import is_database
 from chainviz.core.databases.text import database_at, session_at
 from chainviz.core.databases.writing import backups_of
 from chainviz.core.errors import DocumentError, Refused
+from chainviz.fixes.backups import refuse_reading_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,10 @@ class DatabaseSessions:
         return found
 
     def write(self, changes: list[Change]) -> Path:
-        """Write changed sessions and return the backup. Raises Refused if the agent is running, or a session has changed meanwhile."""
+        """Write changed sessions and return the backup. Raises Refused if the agent is running, if a session has changed meanwhile, or
+        if chainviz only reads databases of this agent."""
+        if not self.database.writes:
+            refuse_reading_only(self.database.label)
         return write_sessions(self.path, self.database, changes)
 
     def restore(self) -> tuple[Path, Path | None]:

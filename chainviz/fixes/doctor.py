@@ -14,13 +14,14 @@ from chainviz.api.chain import Chain, Result
 from chainviz.api.tree_text import change_line
 from chainviz.core.databases import Change
 from chainviz.core.databases.contract import Database
-from chainviz.core.errors import ChainError, DocumentError, Refused
+from chainviz.core.errors import ChainError, DocumentError, NotFullyRead, Refused
 from chainviz.core.sources import Session, find_stores, get_store, read_sessions
 from chainviz.core.sources.running import agent_process
+from chainviz.fixes.backups import HAND_OVER
 from chainviz.fixes.database_sessions import DatabaseSessions
 from chainviz.fixes.stored_session import HowToRead, fix_content, stored_session
 
-State = Literal["accepted", "refused", "unfixable", "unreadable"]
+State = Literal["accepted", "refused", "unfixable", "part", "unreadable"]
 REST = 60.0
 """The seconds without changes after which a session may be fixed together with others."""
 
@@ -29,12 +30,15 @@ REST = 60.0
 class Diagnosis:
     session: Session
     state: State
-    """`refused`: a fix makes its API accept it; `unfixable`: errors would remain; `unreadable`: chainviz cannot read all of it."""
+    """`refused`: a fix makes its API accept it; `unfixable`: no fix can be written, or errors would remain; `part`: not everything in it
+    was understood; `unreadable`: nothing of it can be read."""
     causes: tuple[str, ...] = ()
     needs_fix: bool = False
     """A fix would change the session."""
     seen: str = ""
     """Identifies the checked content."""
+    advice: str = ""
+    """A sentence on what to do where chainviz only reads the store."""
 
 
 def diagnose_all(sessions: Iterable[Session]) -> Iterator[Diagnosis]:
@@ -65,10 +69,16 @@ def _diagnosis(session: Session, content: bytes | DocumentError, database: Datab
             raise content
         fixed = fix_content(content, session.address, report_lines, HowToRead(database=database))
     except ChainError as error:
-        return Diagnosis(session, "unreadable", (str(error).removeprefix(f"{session.address}: "),))
+        refused: State = "part" if isinstance(error, NotFullyRead) else "unfixable"
+        cause = str(error).removeprefix(f"{session.address}: ")
+        return Diagnosis(session, refused if isinstance(error, Refused) else "unreadable", (cause,))
     left = [sentence for each in fixed.chains for sentence in each.result.warnings] if fixed.has_errors_left else []
     causes = (*fixed.damage, *(line for each in fixed.chains for line in each.difference), *left)
     state: State = "unfixable" if left else "refused" if fixed.is_changed else "accepted"
+    label = stored_session(session.address).read_only if fixed.is_changed else ""
+    if label:
+        advice = f"chainviz only reads sessions of {label}: {HAND_OVER}"
+        return Diagnosis(session, "unfixable", causes, False, digest_of(content), advice)
     return Diagnosis(session, state, causes, fixed.is_changed, digest_of(content))
 
 

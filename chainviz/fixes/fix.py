@@ -12,11 +12,12 @@ from chainviz.api.file import ChainFile, open_file
 from chainviz.api.shared_documents import in_turn
 from chainviz.core.chain.surroundings import Unread, refuse_unread
 from chainviz.core.documents.packed_files import compression_of, decompressed
-from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.errors import DocumentError, NotFullyRead, Refused
 from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.execute import WARNING as SIGNED
 from chainviz.core.providers.contract import Provider
+from chainviz.fixes.backups import HAND_OVER
 from chainviz.fixes.records import (
     Records,
     relinked,
@@ -35,7 +36,6 @@ UNIQUE = {"codex_rollout": "ordinal", "copilot_cli": "id", "kimi_code": "event"}
 SPLITS_AT_SEPARATORS = frozenset(("copilot_cli",))
 """Formats of agents that take U+2028 for the end of a line (github.com/github/copilot-cli/issues/2012)."""
 SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
-HAND_OVER = "`chainviz convert SESSION --to codex --install` hands it to another agent, fixed."
 RESPELLED = "No text changes; these lines are written in the form that the API takes:"
 T = TypeVar("T")
 """The representation of a chain's difference, which the caller chooses."""
@@ -139,7 +139,7 @@ def _refuse_unread(unread: Sequence[Unread], name: str) -> None:
     try:
         refuse_unread(unread)
     except Refused as refused:
-        raise Refused(f"{name}: {refused} The file is unchanged.") from None
+        raise NotFullyRead(f"{name}: {refused} The file is unchanged.") from None
 
 
 def _numbered(before: bytes, after: bytes, format: str) -> tuple[bytes, tuple[str, ...]]:

@@ -20,7 +20,6 @@ from chainviz.chains.library.filter import read_filter
 from chainviz.chains.library.listing import all_fitting_sessions
 from chainviz.core import sources
 from chainviz.fixes.doctor import Diagnosis, diagnose, fix_all, reason_to_wait
-from chainviz.fixes.stored_session import stored_session
 from chainviz.sessions_index import services
 from chainviz.sessions_index.models import Session, SessionQuerySet
 from chainviz.web.http import see_other, small_numbers
@@ -100,20 +99,13 @@ def _proposal(row: Session) -> Proposal:
 
 
 def _reasons(row: Session, diagnosis: Diagnosis) -> Iterator[str]:
-    if diagnosis.state == "unreadable":
+    if diagnosis.causes and not diagnosis.seen:
         yield diagnosis.causes[0]
+    if diagnosis.advice:
+        yield diagnosis.advice
     if not diagnosis.needs_fix:
         yield "Nothing to fix any more." if diagnosis.state == "accepted" else "No fix is known for what is left."
-    database = _database_label(row)
-    if database:
-        yield f"chainviz only reads databases of {database}."
     yield reason_to_wait(diagnosis.session, time.time())
-
-
-def _database_label(row: Session) -> str:
-    """Return the agent in whose databases chainviz does not write; "" for any other session."""
-    database = stored_session(row.address).database
-    return database.label if database and not database.writes else ""
 
 
 def session_of_row(row: Session) -> sources.Session:

@@ -105,7 +105,7 @@ class FixPage:
 
     @property
     def can_write(self) -> bool:
-        return self.session is not None and (self.database is None or self.database.writes)
+        return self.session is not None and not self.session.read_only
 
 
 @requires("export", to_post="files")

@@ -11,6 +11,7 @@ from chainviz.api.chain import Chain, Result
 from chainviz.core.databases import Change
 from chainviz.core.databases.contract import Database
 from chainviz.core.databases.writing import backups_of as database_backups
+from chainviz.core.documents import opencode_storage
 from chainviz.core.documents.packed_files import holds_more
 from chainviz.core.errors import DocumentError
 from chainviz.fixes.backups import backups_of, content_of, restore, write_back
@@ -33,6 +34,11 @@ class StoredSession(Protocol):
     @property
     def database(self) -> Database | None:
         """Return the kind of its database; None for a file."""
+
+    @property
+    def read_only(self) -> str:
+        """Return the agent into whose store chainviz does not write; "" if it writes into it."""
+        return ""
 
     def read(self) -> bytes:
         """Return the content. Raises DocumentError if it cannot be read."""
@@ -73,6 +79,10 @@ class SessionFile(StoredSession):
     def database(self) -> None:
         return None
 
+    @property
+    def read_only(self) -> str:
+        return opencode_storage.LABEL if opencode_storage.is_session(self.path) else ""
+
     def read(self) -> bytes:
         return content_of(self.path)
 
@@ -110,6 +120,10 @@ class SessionRow(StoredSession):
     @property
     def database(self) -> Database:
         return self.sessions.database
+
+    @property
+    def read_only(self) -> str:
+        return "" if self.database.writes else self.database.label
 
     def read(self) -> bytes:
         return self.sessions.documents()[self.sessions.id]

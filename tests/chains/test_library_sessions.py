@@ -140,6 +140,8 @@ def test_page_follows_sessions_that_change(home: Path, client: Client) -> None:
     run_waiting_jobs()
     changes = client.post("/refresh/", values).content.decode()
     assert f'id="session-{session("one").pk}"' in changes
+    (totals,) = re.findall(r'<tfoot[^>]*id="library-totals" hx-swap-oob="true">.*?</tfoot>', changes, re.DOTALL)
+    assert f">{sum(row.messages or 0 for row in Session.objects.all())}<" in re.sub(r"\s+", "", totals)
     assert "1 new chain" in changes
 
 

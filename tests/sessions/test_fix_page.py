@@ -207,7 +207,7 @@ def test_a_database_that_is_only_read_says_so(tmp_path: Path) -> None:
     path = built(tmp_path / "zed.db", build_zed)
     chain = take_file(local_member(), Path(f"{path}#s")).chains[0]
     page = page_of(chain)
-    assert "only reads databases of Zed" in page and 'value="write"' not in page
+    assert "only reads sessions of Zed" in page and 'value="write"' not in page
 
 
 ERROR = "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_9."

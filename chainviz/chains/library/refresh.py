@@ -91,6 +91,7 @@ def refresh(request: HttpRequest) -> HttpResponse:
         "news_query": f"newest={newest}&newest_session={sessions}&{wanted.address().removeprefix('?')}",
         "is_inserted": bool(marks) and not more and new <= ROWS_WITH_HITS,
         "counts": lambda: counts(member),
+        "listing": lambda: listing(library_of(member), wanted, View(member)),
     }
     changes = render_to_string("chains/library/_refreshed.html", context, request).strip()
     return HttpResponse(changes, status=200 if changes else 204)

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
-from chainviz.core.errors import Refused
+from chainviz.core.errors import NotFullyRead
 
 # A chain is not fully read if its document has content that its format does not know and that no message shows.
 
@@ -106,7 +106,8 @@ def refuse_unread(unread: Sequence[Unread]) -> None:
     if unread:
         first = describe_unread(unread[0])
         more = f" {len(unread) - 1:,} more kinds of content were not read." if len(unread) > 1 else ""
-        raise Refused(f"The chain is not fully read: {first}{more} It is not repaired, because that could lose what was not understood.")
+        why = "It is not repaired, because that could lose what was not understood."
+        raise NotFullyRead(f"The chain is not fully read: {first}{more} {why}")
 
 
 UNREAD = "not-fully-read"

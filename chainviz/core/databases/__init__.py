@@ -114,4 +114,4 @@ def _refuse_changed(path: Path, is_same: bool, id: str) -> None:
 
 def _refuse_reading_only(database: Database) -> None:
     if not database.writes:
-        raise Refused(f"chainviz does not write into the database of {database.label}; fix the session's export and import that.")
+        raise Refused(f"chainviz only reads databases of {database.label}; convert the session for another agent.")

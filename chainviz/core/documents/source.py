@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from chainviz.core.documents import opencode_storage
 from chainviz.core.documents.packed_files import EVAL, MAGIC, MAX_DECOMPRESSED, compression_of, decompressed_file, unpacked
 from chainviz.core.documents.wrapped.kinds import MOST
 from chainviz.core.documents.wrapped.unwrap import HEAD, WRAPPED, may_be_wrapped, read_wrapped
@@ -130,6 +131,10 @@ def open_source(origin: Path | str | bytes, most: int = MAX_DECOMPRESSED) -> Sou
     sessions, or of one session for a path such as `opencode.db#ses_1`.
     """
     if isinstance(origin, Path) and "#" in origin.name and (source := _session_at(origin)):
+        return source
+    if isinstance(origin, Path) and opencode_storage.is_session(origin):
+        source = open_source(opencode_storage.document_of(origin), most)
+        source.notice = f"{opencode_storage.NOTICE} {source.notice}".strip()
         return source
     file: IO[bytes]
     if isinstance(origin, bytes):

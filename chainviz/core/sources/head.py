@@ -77,8 +77,8 @@ def _request(record: dict[str, Any]) -> str:
     words = (record.get("role"), record.get("type"), record.get("source"), record.get("kind"))
     if not any(isinstance(word, str) and (word in _PEOPLE or word.startswith("user")) for word in words):
         return ""
-    message = record.get("message")
-    content = message if isinstance(message, dict | str) else record
+    inner = (record.get(key) for key in ("message", "data"))
+    content = next((each for each in inner if isinstance(each, dict | str)), record)
     return request_title(
         _text(
             content.get("content", content.get("parts", content.get("text"))) if isinstance(content, dict) else content

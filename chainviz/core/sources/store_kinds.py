@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -18,13 +19,22 @@ from chainviz.core.databases import look_into
 from chainviz.core.databases.contract import Database
 from chainviz.core.databases.snapshot import is_database
 from chainviz.core.databases.text import database_at
-from chainviz.core.documents import event_logs
+from chainviz.core.documents import event_logs, opencode_storage
 from chainviz.core.documents.packed_files import beginning, plain_name
 from chainviz.core.errors import DocumentError
 from chainviz.core.sources.contract import Session, SessionState, Store
 from chainviz.core.sources.folder_files import SessionFolder, files_of
 from chainviz.core.sources.head import HEAD, read_head
 from chainviz.core.sources.machine import Machine, Place, matching, paths_of
+
+
+@lru_cache(maxsize=10_000)
+def _is_empty(is_empty: Callable[[bytes], bool], path: Path, state: tuple[int, int]) -> bool:
+    """Look into a file once for each of its states."""
+    try:
+        return is_empty(beginning(path, HEAD))
+    except OSError:
+        return False
 
 
 def stem(path: Path) -> str:
@@ -48,6 +58,9 @@ class FileStore(Store):
     """Returns True for a matching file that is not a session."""
     started_by: Callable[[Path], str] = lambda path: ""
     """Returns the id of the session whose agent started the session in this file."""
+    is_empty: Callable[[bytes], bool] | None = None
+    """Returns True for the content of a file that an agent begins before anybody has asked anything, and does not list. Only
+    short files are opened for it."""
     letters: str = ""
     formats: tuple[str, ...] = ()
     in_projects: bool = False
@@ -83,9 +96,9 @@ class FileStore(Store):
             files = [own] if not stat.S_ISDIR(own.st_mode) else [file.stat() for file in event_logs.events_of(path)]
         except OSError:
             return None
-        if not files:
+        size, modified = sum(file.st_size for file in files), max((file.st_mtime_ns for file in files), default=0)
+        if not files or (self.is_empty is not None and size < HEAD and _is_empty(self.is_empty, path, (size, modified))):
             return None
-        size, modified = sum(file.st_size for file in files), max(file.st_mtime_ns for file in files)
         return SessionState(path, self.name(path), size, modified)
 
     def session(self, state: SessionState) -> Session | None:
@@ -108,6 +121,31 @@ class FileStore(Store):
             size=state.size,
             parent=self.started_by(path),
         )
+
+
+class OpencodeFiles(FileStore):
+    """The sessions of opencode before 1.2, which have a file for each part. A later opencode copies them into its database when it
+    first starts, and they are listed there."""
+
+    def places(self, machine: Machine) -> list[Path]:
+        return [place for place in super().places(machine) if not any(place.parents[1].glob("opencode*.db"))]
+
+    def read(self, path: Path, id: str) -> bytes:
+        return opencode_storage.document_of(path)
+
+    def _state(self, path: Path) -> SessionState | None:
+        """Return the state of a session; None if it has no messages. Their folder changes with each new message."""
+        try:
+            modified = max(path.stat().st_mtime_ns, opencode_storage.messages_of(path).stat().st_mtime_ns)
+        except OSError:
+            return None
+        return SessionState(path, self.name(path), _size_of_storage(path, modified), modified)
+
+
+@lru_cache(maxsize=10_000)
+def _size_of_storage(path: Path, modified: int) -> int:
+    """Return the size of all files of a session. They are many, so they are looked at once for each change."""
+    return sum(file.stat().st_size for file in opencode_storage.files_of(path))
 
 
 class DatabaseStore(Store):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from chainviz.core.databases import (
     COPILOT_TRACES,
@@ -20,9 +21,11 @@ from chainviz.core.databases import (
     OPENCODE,
     ZED,
 )
+from chainviz.core.documents import opencode_storage
+from chainviz.core.documents.json.edit import decode
 from chainviz.core.sources.contract import Store
 from chainviz.core.sources.machine import Place
-from chainviz.core.sources.store_kinds import CrushStore, DatabaseStore, FileStore, folder_name, stem
+from chainviz.core.sources.store_kinds import CrushStore, DatabaseStore, FileStore, OpencodeFiles, folder_name, stem
 
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 """Editors that are Visual Studio Code, by the names of their folders."""
@@ -46,6 +49,25 @@ def _claude_parent(path: Path) -> str:
 
 def _after_session(path: Path) -> str:
     return path.parents[2].name
+
+
+def _is_unasked(content: bytes) -> bool:
+    """Return True if a file of Gemini CLI contains no message but the one with the context, which it writes when it starts. Gemini CLI
+    does not list such a session either."""
+    text = content.decode("utf-8", "replace")
+    records = [decode(text)] if decode(text) is not None else [decode(line) for line in text.splitlines() if line.strip()]
+    return all(isinstance(record, dict) and not any(map(_is_said, _messages_in(record))) for record in records)
+
+
+def _messages_in(record: dict[str, Any]) -> list[Any]:
+    changes = record.get("$set")
+    held = (changes if isinstance(changes, dict) else record).get("messages", [record])
+    return held if isinstance(held, list) else []
+
+
+def _is_said(message: Any) -> bool:
+    is_turn = isinstance(message, dict) and message.get("type", "user") in ("user", "gemini") and bool(message.get("content"))
+    return is_turn and "<session_context>" not in str(message["content"])[:200]
 
 
 STORES: tuple[Store, ...] = (
@@ -82,6 +104,7 @@ STORES: tuple[Store, ...] = (
         "Gemini CLI",
         (Place("{home}/.gemini/tmp", "GEMINI_CLI_HOME", ".gemini/tmp"),),
         ("*/chats/session-*.json", "*/chats/session-*.jsonl", "*/chats/*/*.jsonl"),
+        is_empty=_is_unasked,
         letters="G",
         formats=("gemini_cli",),
     ),
@@ -226,6 +249,13 @@ STORES: tuple[Store, ...] = (
     FileStore("qoder", "Qoder", (Place("{home}/.qoder/projects"),), ("*/*.jsonl",), in_projects=True),
     FileStore("workbuddy", "WorkBuddy", (Place("{home}/.workbuddy/projects"),), ("*/*.jsonl",), in_projects=True),
     FileStore("trae-cli", "Trae CLI", (Place("{home}/.trae/cli/sessions"),), ("**/rollout-*.jsonl",)),
+    OpencodeFiles(
+        "opencode-files",
+        opencode_storage.LABEL,
+        (Place("{data}/opencode/storage/session"),),
+        ("*/*.json",),
+        letters="oc",
+    ),
     DatabaseStore(OPENCODE, Place("{data}/opencode/opencode*.db"), Place("", "OPENCODE_DB")),
     DatabaseStore(KILO, Place("{data}/kilo/kilo*.db"), Place("", "KILO_DB")),
     DatabaseStore(MIMO, Place("{data}/mimocode/mimocode*.db")),

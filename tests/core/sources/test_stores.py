@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,24 @@ def write_lines(path: Path, records: list[dict[str, object]]) -> None:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
+def write_opencode_files(storage: Path) -> Path:
+    """Write a session of opencode before 1.2 with an answer whose call has no result. Return the file with its facts."""
+    call = {"type": "tool", "callID": "call_1", "tool": "bash", "state": {"status": "running", "input": {"command": "ls"}}}
+    files: dict[str, dict[str, object]] = {
+        "session/global/ses_1": {"id": "ses_1", "title": "Count the crates", "directory": "/yard", "version": "1.1.0"},
+        "message/ses_1/msg_2": {"id": "msg_2", "sessionID": "ses_1", "role": "user", "time": {"created": 1}},
+        "message/ses_1/msg_1": {"id": "msg_1", "sessionID": "ses_1", "role": "assistant", "time": {"created": 2}},
+        "part/msg_2/prt_0": {"id": "prt_0", "sessionID": "ses_1", "messageID": "msg_2", "type": "text", "text": "Count"},
+        "part/msg_1/prt_1": {"id": "prt_1", "sessionID": "ses_1", "messageID": "msg_1", "type": "text", "text": "I look."},
+        "part/msg_1/prt_2": {"id": "prt_2", "sessionID": "ses_1", "messageID": "msg_1", **call},
+    }
+    for name, value in files.items():
+        path = storage / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(value))
+    return storage / "session/global/ses_1.json"
+
+
 def sessions(machine: Machine, agent: str = "") -> list[Session]:
     found = list(sessions_in(find_stores(machine, agent)))
     assert not [error for error in found if isinstance(error, DocumentError)]
@@ -46,7 +65,7 @@ def example(pattern: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "store", [store for store in STORES if isinstance(store, FileStore)], ids=lambda store: store.agent
+    "store", [store for store in STORES if type(store) is FileStore], ids=lambda store: store.agent
 )
 @pytest.mark.parametrize("system", ["linux", MAC, WINDOWS])
 def test_every_usual_place_and_pattern_is_found(store: FileStore, system: str, tmp_path: Path) -> None:
@@ -117,6 +136,38 @@ def test_sessions_of_a_database_are_read_as_its_agent_exports_them(tmp_path: Pat
         3,
         1,
     ]
+
+
+def test_files_of_an_old_opencode_are_one_session_until_a_database_has_it(tmp_path: Path) -> None:
+    data = tmp_path / ".local/share/opencode"
+    session = write_opencode_files(data / "storage")
+    (found,) = sessions(Machine.of(tmp_path), "opencode-files")
+    assert (found.title, found.address) == ("Count the crates", str(session))
+    document = json.loads(read_session(found))
+    assert [message["info"]["id"] for message in document["messages"]] == ["msg_2", "msg_1"]
+    assert [part["id"] for part in document["messages"][1]["parts"]] == ["prt_1", "prt_2"]
+    before = found.updated
+    os.utime(data / "storage/message/ses_1", (2e9, 2e9))
+    assert before != sessions(Machine.of(tmp_path), "opencode-files")[0].updated == 2e9
+    (data / "storage/part/msg_1/prt_2.json").write_text("{")
+    with pytest.raises(DocumentError, match=r"prt_2\.json is not a JSON object"):
+        read_session(found)
+    create(data / "opencode.db", 1)
+    assert not sessions(Machine.of(tmp_path), "opencode-files")
+
+
+CONTEXT = {"id": "c", "type": "user", "content": [{"text": "<session_context>\nThis is the Gemini CLI."}]}
+HEAD = {"sessionId": "s", "projectHash": "p", "startTime": "2026-11-26T10:00:00Z", "kind": "main"}
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_session_in_which_nobody_asked_is_not_listed(asked: bool, tmp_path: Path) -> None:
+    said: dict[str, object] = {"id": "u", "type": "user", "content": [{"text": "Count the crates"}]}
+    told: dict[str, object] = {"id": "i", "type": "info", "content": "Update available"}
+    path = tmp_path / ".gemini/tmp/p/chats/session-1.jsonl"
+    write_lines(path, [HEAD, {"$set": {"messages": [CONTEXT]}}, told, *([said] if asked else [])])
+    write_lines(path.with_name("session-2.json"), [{**HEAD, "messages": [CONTEXT, *([said] if asked else [])]}])
+    assert len(sessions(Machine.of(tmp_path), "gemini-cli")) == 2 * asked
 
 
 def test_a_place_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
