@@ -226,8 +226,14 @@ def format_label(name: str) -> str:
 def recognition_of(formats: Sequence[Format]) -> Recognition:
     """Return how to recognize messages of these formats in a document."""
 
+    likely = tuple(formats)
+
     def is_message(value: object) -> bool:
-        return any(format.is_message(value) for format in formats)
+        nonlocal likely
+        found = next((format for format in likely if format.is_message(value)), None)
+        if found is not None and found is not likely[0]:  # a document has messages of few formats, which are asked first from now on
+            likely = (found, *(format for format in formats if format is not found))
+        return found is not None
 
     hints = dict.fromkeys(hint for format in formats for hint in format.hints)
     answers = frozenset(keys for format in formats for keys in format.answers)

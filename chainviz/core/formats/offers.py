@@ -116,7 +116,7 @@ def _offers_of_threads(source: Source, lists: Sequence[FoundList], chosen: Forma
     first = _offer(source, lists[0], chosen) if is_threads else None
     if first is None:
         return []
-    others = (replace(first, found=found) for found in lists[1:])
+    others = (replace(first, found=found, judge=None) for found in lists[1:])
     return [first, *(each for each in others if chosen or not reads_nothing(_judge(source, each.found, first.formats[0]), each.found))]
 
 

@@ -209,9 +209,12 @@ def load(text: str) -> Value:
 def decode(text: str, *, strict: bool = False) -> Any:
     """Return the value of a JSON text; None if it is invalid. With `strict`, control characters in strings are invalid."""
     try:
-        return json.loads(text, strict=strict)
+        return (_STRICT if strict else _LENIENT).decode(text)
     except (ValueError, RecursionError):
         return None
+
+
+_STRICT, _LENIENT = json.JSONDecoder(), json.JSONDecoder(strict=False)
 
 
 def load_object(text: str) -> Object:

@@ -172,8 +172,8 @@ def _is_log(head: str) -> bool:
 
 
 def _is_log_of_messages(head: str) -> bool:
-    is_other = _NAMES_LIST.search(head) or _CHAT.search(head)
-    return not is_other and any(map(_MESSAGE_LINE.match, head.splitlines()))
+    has_message = any(map(_MESSAGE_LINE.match, head.splitlines()))
+    return has_message and not (_NAMES_LIST.search(head) or _CHAT.search(head))
 
 
 def _has_members(head: str) -> bool:
@@ -233,6 +233,10 @@ def powershell_bodies(text: str) -> Iterator[str]:
             yield body
 
 
+def _is_powershell(head: str) -> bool:
+    return "invoke-" in head.lower() and POWERSHELL.search(head) is not None
+
+
 def _plain(escape: re.Match[str]) -> str:
     if escape[1]:
         return chr(int(escape[1], 16))
@@ -259,8 +263,8 @@ KINDS: tuple[Kind, ...] = (
     ("JSON inside a string", lambda head: head.lstrip()[:1] == '"', _in_string),
     ("JSON inside a string", lambda head: _ESCAPED.match(head) is not None, _in_string),
     ("JSON inside strings", lambda head: _LIST_OF_STRINGS.match(head) is not None, _in_strings),
-    ("a cURL command", lambda head: CURL.search(head) is not None and not _CHAT.search(head), _in_curl),
-    ("a PowerShell command", lambda head: POWERSHELL.search(head) is not None and not _CHAT.search(head), _in_powershell),
+    ("a cURL command", lambda head: "curl" in head and CURL.search(head) is not None and not _CHAT.search(head), _in_curl),
+    ("a PowerShell command", lambda head: _is_powershell(head) and not _CHAT.search(head), _in_powershell),
     ("Python's repr", lambda head: PRINTED.match(head) is not None, _in_repr),
     ("a log with a message a line", _is_log_of_messages, _in_lines),
     ("a log", _is_log, _in_text),
