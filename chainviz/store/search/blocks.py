@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain, islice
 
 from django.conf import settings
 
@@ -53,16 +54,21 @@ def _is_embedded(part: Part) -> bool:
     return isinstance(part, Image) and part.url.startswith("data:")
 
 
-def blocks_of(pieces: Iterable[Piece]) -> Iterator[list[Block]]:
-    """Yield groups of blocks with whole messages. A long message has many blocks; several short ones share a block."""
+def blocks_of(pieces: Iterable[Piece]) -> Iterator[Iterable[Block]]:
+    """Yield groups of blocks with whole messages. Several short messages share a block. A long one has many, which are made while
+    they are read, because all words of a text of 175 MB would take 450 MB."""
     waiting: list[PlacedMessage] = []
     held: list[str] = []
     for placed in read_placed(pieces):
-        new = _message_words(placed.message)
+        words = _message_words(placed.message)
+        new = list(islice(words, MOST_WORDS + 1))
         follows = waiting and _follows(waiting[-1].piece, placed.piece)
         if waiting and (not follows or len(held) + len(new) > MOST_WORDS):
             yield list(_cut(_joined(waiting), held))
             waiting, held = [], []
+        if len(new) > MOST_WORDS:
+            yield _cut(placed.piece, chain(new, words))
+            continue
         waiting.append(placed)
         held = [*held, *new] if held else new
     if waiting:
@@ -78,32 +84,31 @@ def _joined(placed: list[PlacedMessage]) -> Piece:
     return Piece(first.run, first.start, len(placed))
 
 
-def _message_words(message: Message) -> list[str]:
-    """Return the words, with equal words as one object, because the words of a text of 50 MB would otherwise take 600 MB."""
-    known: dict[str, str] = {}
-    found: list[str] = []
+def _message_words(message: Message) -> Iterator[str]:
     for text in texts_of(message):
         for some in words_of_long(text):
-            found += map(known.setdefault, some, some)
-        found.append(BREAK)
+            yield from some
+        yield BREAK
         if "\\" in text:
-            found += (known.setdefault(word, word) for word in words_as_written(text))
-            found.append(BREAK)
-    return found
+            yield from words_as_written(text)
+            yield BREAK
 
 
-def _cut(piece: Piece, words: list[str]) -> Iterator[Block]:
+def _cut(piece: Piece, words: Iterable[str]) -> Iterator[Block]:
     """Yield blocks that overlap by the length of a phrase, so that no phrase is split. Without words there is still one block, which
     records that the messages were read."""
-    start = 0
+    left = iter(words)
+    held = list(islice(left, MOST_WORDS))
     while True:
-        end = min(start + MOST_WORDS, len(words))
-        while _is_crowded(words[start:end]):
-            end = start + (end - start) // 2
-        yield Block(piece, tuple(words[start:end]))
-        if end == len(words):
+        end = len(held)
+        while _is_crowded(held[:end]):
+            end //= 2
+        yield Block(piece, tuple(held[:end]))
+        kept = held[max(0, end - LONGEST_PHRASE + 1) :]
+        more = list(islice(left, MOST_WORDS - len(kept)))
+        if end == len(held) and not more:
             return
-        start = end - LONGEST_PHRASE + 1
+        held = kept + more
 
 
 def _is_crowded(words: list[str]) -> bool:

@@ -4,6 +4,7 @@ once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain, islice
 
 from django.db import connection, router, transaction
 from django.db.models import F, Q, QuerySet
@@ -45,9 +46,11 @@ def index_chain(number: int, report: Report = lambda done: None) -> bool:
         with transaction.atomic():
             if not _is_same(history):
                 return False
-            for start in range(0, len(batch), WRITTEN):
-                full_text_tables.write(number, batch[start : start + WRITTEN])
-        length += sum(piece.length for piece in {block.piece for block in batch})
+            blocks, done = iter(batch), set[Piece]()
+            while some := list(islice(blocks, WRITTEN)):
+                full_text_tables.write(number, some)
+                done.update(block.piece for block in some)
+        length += sum(piece.length for piece in done)
         report(length / wanted)
     with transaction.atomic():
         if not _is_same(history):
@@ -102,10 +105,14 @@ def _missing(number: int, places: Places) -> list[Piece]:
     return join(missing)
 
 
-def _batches(groups: Iterable[list[Block]]) -> Iterator[list[Block]]:
+def _batches(groups: Iterable[Iterable[Block]]) -> Iterator[Iterable[Block]]:
     """Yield batches of whole groups, so that the index has either all words of a message or none."""
     batch: list[Block] = []
     for group in groups:
+        if not isinstance(group, list):
+            yield chain(batch, group)
+            batch = []
+            continue
         batch += group
         if len(batch) >= WRITTEN:
             yield batch

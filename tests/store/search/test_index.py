@@ -178,12 +178,17 @@ def test_a_crowded_or_long_message_keeps_its_phrases() -> None:
         assert found(" ".join(words[place : place + LONGEST_PHRASE])) == {number}, place
 
 
-def test_equal_words_of_a_message_are_held_once() -> None:
-    number = indexed("waiting at C:\\new\\bay " * 2_000)
+def test_words_of_a_long_message_are_cut_while_they_are_written(monkeypatch: Any) -> None:
+    number = indexed("waiting at C:\\new\\bay " * 20_000)
     pieces = pieces_of(History.objects.get(pk=number).head.snapshot)
-    words = [word for group in blocks_module.blocks_of(pieces) for block in group for word in block.words]
-    assert len(words) > 8_000
-    assert len(set(map(id, words))) == len(set(words))
+    cut, at_once = [], blocks_module.words_of_long
+    monkeypatch.setattr(blocks_module, "words_of_long", lambda text: (cut.append(len(some)) or some for some in at_once(text)))
+    (group,) = blocks_module.blocks_of(pieces)
+    blocks = iter(group)
+    next(blocks)
+    assert sum(cut) < 40_000
+    assert sum(len(block.words) for block in blocks) > 80_000
+    assert sum(cut) >= 80_000
 
 
 @examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
