@@ -227,9 +227,14 @@ def _offer(source: Source | None, found: FoundList, chosen: Format | None, trust
     ranked = detect(found.sample)
     judge = None
     if source is not None:
-        judged = [_Judged(format, rate, _judge(source, found, format)) for format, rate in ranked if rate >= LIKELY]
+        is_long = found.region.end - found.region.start > LONG
+        judged = [
+            _Judged(source, found, format, rate, None if is_long else _judge(source, found, format))
+            for format, rate in ranked
+            if rate >= LIKELY
+        ]
         likely = _by_understanding(found, [each for each in judged if not reads_nothing(each.reader, found)], trusted)
-        ranked, judge = [(each.format, each.confidence) for each in likely], likely[0].reader if likely else None
+        ranked, judge = [(each.format, each.confidence) for each in likely], likely[0].kept if likely else None
     if not ranked or ranked[0][1] < LIKELY:
         return None
     ahead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 1.0
@@ -237,12 +242,22 @@ def _offer(source: Source | None, found: FoundList, chosen: Format | None, trust
     return Offer(found, tuple(format for format, _ in ranked), is_certain, judge=judge)
 
 
+LONG = 8_000_000
+"""The size in bytes from which the beginning of a list is read again rather than kept, since its messages may be very long."""
+
+
 class _Judged(NamedTuple):
     """A format that a list may be in."""
 
+    source: Source
+    found: FoundList
     format: Format
     confidence: float
-    reader: ChainReader
+    kept: ChainReader | None
+
+    @property
+    def reader(self) -> ChainReader:
+        return self.kept or _judge(self.source, self.found, self.format)
 
 
 def _judge(source: Source, found: FoundList, format: Format) -> ChainReader:

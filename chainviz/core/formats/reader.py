@@ -23,6 +23,42 @@ from chainviz.core.formats.misspelt_names import misspelt_names
 from chainviz.core.formats.streams import is_sse
 
 
+class _Reading:
+    """The units of a chain, and what was found out about them. It does not refer to its iteration: a circle of both would stay in
+    memory for a while, with messages that may be very long."""
+
+    def __init__(self, source: Source, found: FoundList, format: Format, salvage: bool) -> None:
+        self.format = format
+        self.units = read_units(source, found, format.slots_of(found.inside), salvage=salvage)
+        self.has_slot = False
+        self.coverage = Coverage(format, source if found.lines else None)
+
+    def messages(self) -> Iterator[Message]:
+        for item in self.format.read(self._own()):
+            if type(item) is Unit:
+                self.units.carry(item)
+                if not self.units.found.raw:
+                    self.coverage.carry(item)
+                if not self.units.found.lines:
+                    kind = "not part of the chain" if self.format.is_message(item.value) else "not a message"
+                    self.units.warn(item.start, f"an element of the list is {kind}; it is kept in place")
+            elif isinstance(item, Message):
+                self.coverage.show(item)
+                self.has_slot = self.has_slot or (item.source[0].ordinal == SLOT if item.source else False)
+                yield item
+
+    def _own(self) -> Iterator[Unit]:
+        found = self.units.found
+        for unit in self.units:
+            if (found.only is None or unit.start in found.only) and unit.start not in found.left_out:
+                if not found.raw:
+                    self.coverage.expect(unit)
+                yield unit
+            else:
+                self.units.carry(unit)
+                self.coverage.carry(unit, is_aside=True)
+
+
 class ChainReader:
     """The messages of a chain. Iterate once; after that `envelope` and `warnings` are complete. Messages that were only looked at
     are kept for the iteration, so that a reader which judged a format goes on as the one that loads the chain."""
@@ -31,13 +67,11 @@ class ChainReader:
         self.source, self.format = source, format
         self.is_used = False
         """Whether the iteration has begun."""
-        self._units = read_units(source, found, format.slots_of(found.inside), salvage=salvage)
-        self._messages = self._read()
+        self._reading = _Reading(source, found, format, salvage)
+        self._messages = self._reading.messages()
         self._beginning: list[Message] = []
         """The messages that were looked at."""
         self._fault: DocumentError | None = None
-        self._has_slot = False
-        self._coverage = Coverage(format, source if found.lines else None)
 
     def __iter__(self) -> Iterator[Message]:
         self.is_used = True
@@ -58,7 +92,7 @@ class ChainReader:
 
     def with_notes_of(self, found: FoundList) -> ChainReader:
         """Return the reader with the warnings and the unread fields that were found out about its list since it was made."""
-        self._units.found = found
+        self._reading.units.found = found
         return self
 
     def _next(self) -> Message | None:
@@ -70,42 +104,17 @@ class ChainReader:
             self._fault = error
             raise
 
-    def _read(self) -> Iterator[Message]:
-        for item in self.format.read(self._own()):
-            if type(item) is Unit:
-                self._units.carry(item)
-                if not self._units.found.raw:
-                    self._coverage.carry(item)
-                if not self._units.found.lines:
-                    kind = "not part of the chain" if self.format.is_message(item.value) else "not a message"
-                    self._units.warn(item.start, f"an element of the list is {kind}; it is kept in place")
-            elif isinstance(item, Message):
-                self._coverage.show(item)
-                self._has_slot = self._has_slot or (item.source[0].ordinal == SLOT if item.source else False)
-                yield item
-
-    def _own(self) -> Iterator[Unit]:
-        found = self._units.found
-        for unit in self._units:
-            if (found.only is None or unit.start in found.only) and unit.start not in found.left_out:
-                if not found.raw:
-                    self._coverage.expect(unit)
-                yield unit
-            else:
-                self._units.carry(unit)
-                self._coverage.carry(unit, is_aside=True)
-
     @property
     def share_read(self) -> float:
         """The share of the units that the format understood so far, from 0 to 1."""
-        return self._coverage.share_read
+        return self._reading.coverage.share_read
 
     @property
     def envelope(self) -> Envelope:
         """The envelope. A slot whose value is not a message (null) is left unchanged."""
-        envelope = self._units.envelope
-        envelope = replace(envelope, unread=(*envelope.unread, *self._coverage.unread))
-        return envelope if self._has_slot else replace(envelope, slot=None)
+        envelope = self._reading.units.envelope
+        envelope = replace(envelope, unread=(*envelope.unread, *self._reading.coverage.unread))
+        return envelope if self._reading.has_slot else replace(envelope, slot=None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
