@@ -18,6 +18,7 @@ from django.test import Client
 
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
+from chainviz.drafts.summaries.run_cards import time_left
 from chainviz.drafts.summaries.runs import ATTEMPTS, WRITE, stop, write_again
 from chainviz.jobs.tasks import start_job
 from chainviz.jobs.worker import run_waiting_jobs
@@ -323,3 +324,10 @@ def test_a_run_that_is_thrown_away_while_it_is_written_ends_quietly(client: Clie
         assert not worker.is_alive()
     job.refresh_from_db()
     assert (job.state, job.message) == ("cancelled", "")
+
+
+def test_the_time_left_is_that_of_the_texts_written_so_far() -> None:
+    pieces = [SummaryPiece(pk=1, seconds=120.0, progress=1.0), *(SummaryPiece(pk=pk, progress=0.0) for pk in (2, 3, 4))]
+    looks = {1: "ready", 2: "writing", 3: "writing", 4: "waiting"}
+    assert time_left(pieces, looks) == "about 3 minutes left"
+    assert time_left(pieces[1:], looks) == "" == time_left(pieces[:1], looks)

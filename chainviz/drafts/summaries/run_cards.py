@@ -5,7 +5,7 @@ Reads rows, plans nothing."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 from zlib import crc32
@@ -151,6 +151,8 @@ class RunPage:
     source_words: str
     warnings: tuple[str, ...]
     trouble: str
+    time_left: str
+    """The estimated time until the last text is written; "" if nothing is known about it."""
     used: str
     """Tokens and price as the model's server counted them; "" if it did not."""
 
@@ -195,6 +197,7 @@ def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> R
         source_words=target.words,
         warnings=tuple(run.warnings),
         trouble=_trouble(run, active),
+        time_left=time_left(rows, looks_by_piece) if active else "",
         used=counted_cost(row.usage for row in rows),
     )
 
@@ -235,6 +238,17 @@ def _mark(row: SummaryPiece, looks: str) -> str:
 def _percent(rows: list[SummaryPiece], looks: dict[int, str]) -> int:
     done = (row.progress if looks[row.pk] in ("waiting", "writing") else 1.0 for row in rows)
     return round(100 * sum(done) / max(1, len(rows)))
+
+
+def time_left(rows: Sequence[SummaryPiece], looks: Mapping[int, str]) -> str:
+    """Return the time left in words, from the mean time of the texts that are written and the number written at once."""
+    times = [row.seconds for row in rows if row.seconds]
+    ahead = sum(1 - row.progress for row in rows if looks[row.pk] in ("waiting", "writing"))
+    if not times or not ahead:
+        return ""
+    at_once = max(1, sum(looks[row.pk] == "writing" for row in rows))
+    minutes = round(sum(times) / len(times) * ahead / at_once / 60)
+    return f"about {count_text(minutes, 'minute')} left" if minutes else "less than a minute left"
 
 
 def _group_text(rows: list[SummaryPiece], looks: dict[int, str]) -> str:
