@@ -284,7 +284,8 @@ def _texts_of(part: Part) -> tuple[str, ...]:
     if isinstance(part, Text):
         return (part.text, *_thought(part.reasoning))
     if isinstance(part, ToolResult):
-        return (part.content, part.name, part.call_id, *chain.from_iterable(map(_texts_of, part.media)))
+        own = part.content, part.name, part.call_id
+        return (*own, *chain.from_iterable(map(_texts_of, part.media))) if part.media else own
     if isinstance(part, ToolCall):
         return (part.arguments, part.name, part.id, part.type, *_thought(part.reasoning))
     if isinstance(part, Thinking):
