@@ -181,6 +181,17 @@ PART_KINDS: dict[type, PartKind] = {
 }  # fmt: skip
 
 
+def with_origin(part: Part, origin: int) -> Part:
+    """Return the part with its index among the parts of its source. Copies the fields, since every part that is read is numbered, and
+    `replace` would measure its text again."""
+    kind = type(part)
+    made = object.__new__(kind)
+    for name in kind.__slots__:
+        object.__setattr__(made, name, getattr(part, name))
+    object.__setattr__(made, "origin", origin)
+    return made
+
+
 @dataclass(frozen=True, slots=True)
 class CallRef:
     """The id, name and part index by which a call and its result are matched."""

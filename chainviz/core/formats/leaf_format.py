@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import NEW, TOOL, Fragment, Message, Part, Role, Text
+from chainviz.core.chain.messages import NEW, TOOL, Fragment, Message, Part, Role, Text, with_origin
 from chainviz.core.dialects import leaf
 from chainviz.core.dialects.leaf import Host, Located, Writer
 from chainviz.core.dialects.values import Speller, matched
@@ -75,7 +75,7 @@ class LeafFormat(Format):
 
     def _message(self, run: Run, source: Sequence[tuple[Fragment, Any]]) -> Message:
         located = [each for found in self.locate_all([(one.text, value) for one, value in source], run) for each in found]
-        parts = [replace(each.part, origin=place) for place, each in enumerate(located)]
+        parts = [with_origin(each.part, place) for place, each in enumerate(located)]
         first, last = source[0][1], source[-1][1]
         fragments = tuple(fragment for fragment, _ in source)
         return Message(run[0], tuple(parts), source=fragments, label=self.role_label(first, run[0]), note=self.note(last))

@@ -9,7 +9,6 @@ before it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import (
@@ -27,6 +26,7 @@ from chainviz.core.chain.messages import (
     Thinking,
     ToolCall,
     ToolResult,
+    with_origin,
 )
 from chainviz.core.dialects.content import ResultElements, new_result_content, patched_result_list, read_result_content
 from chainviz.core.dialects.leaf import set_at
@@ -83,7 +83,7 @@ def read_blocks(content: Content, role: Role, form: ResultForm = RESULT_FORM) ->
     def part(index: int, place: Pointer, origin: int) -> Part:
         item = content.value[index]
         if role == TOOL and is_result(item):
-            return replace(_result(item, content.text, place, form), origin=origin)
+            return with_origin(_result(item, content.text, place, form), origin)
         return _part(item, content.text, place, role, origin)
 
     return content.parts(part)
