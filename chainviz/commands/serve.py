@@ -180,12 +180,18 @@ def core_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def open_connection() -> None:
-    """Open a connection in the thread that accepts requests. It stays open, so that SQLite keeps the files that readers need on a full
-    disk."""
+PAGE_CACHE = 512
+"""The most kilobytes of the database that a connection for pages keeps: each of many threads has one."""
+
+
+def keep_connections() -> None:
+    """Let each thread keep its connection: a new one reads the schema of all tables, 2.4 ms of CPU for each page. Open one in the thread
+    that accepts requests too, so that SQLite keeps the files that readers need on a full disk."""
     from django.db import connection
 
     if connection.vendor == "sqlite":
+        connection.settings_dict["CONN_MAX_AGE"] = None
+        connection.settings_dict["OPTIONS"]["init_command"] += f" PRAGMA cache_size=-{PAGE_CACHE};"
         connection.ensure_connection()
 
 
@@ -208,7 +214,7 @@ def options(address: str, url: str, has_worker: bool) -> dict[str, Any]:
     turn = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the server runs)
 
     def be_ready(worker: object) -> None:
-        open_connection()
+        keep_connections()
         if has_worker:
             start_worker(turn)
 

@@ -19,7 +19,8 @@ class PreparedQuery(Generic[M]):
     """A queryset with numbers as parameters, for queries that every page runs."""
 
     def __init__(self, build: Callable[..., QuerySet[M]]) -> None:
-        """`build` returns the queryset for some numbers. It may only pass them on to filters."""
+        """`build` returns the queryset for some numbers. It may only pass them on to filters; everything else in it is fixed at the first
+        run, so it must not depend on the time or the person."""
         self._build = build
         self._compiled: tuple[QuerySet[M], Any, str, tuple[Any, ...]] | None = None
 
