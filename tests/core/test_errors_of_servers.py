@@ -84,6 +84,32 @@ FOUND: dict[str, tuple[Any, str, str]] = {
     "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets.": (
         {"messages": [{"role": "user", "content": [{"text": "hi"}, {"document": NOTES}]}]}, "s1.h.m0.c1", "rewrite-message",
     ),
+    "deepseek-reasoner does not support successive user or assistant messages (messages[0] and messages[1] in your input).": (
+        chat(HI, GO, ASSISTANT, GO), "s1.h.m1", "merge-human",
+    ),
+    "deepseek-reasoner does not support successive user or assistant messages (messages[1] and messages[2] in your input).": (
+        chat(HI, ASSISTANT, ASSISTANT, GO), "s1.p2.m0", "",
+    ),
+    "After the (optional) system message(s), user and assistant roles should be alternating.": (
+        chat(HI, GO, ASSISTANT, GO), "s1.h.m1", "merge-human",
+    ),
+    "After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).": (
+        chat(HI, GO, ASSISTANT, GO), "s1.h.m1", "merge-human",
+    ),
+    "The first message (except the system message) of deepseek-reasoner must be a user message, but an assistant message detected.": (
+        chat({"role": "system", "content": "Be brief."}, ASSISTANT, GO), "s1.h.m0", "insert-opening",
+    ),
+    "The last message of deepseek-reasoner must be a user message, or an assistant message with prefix mode on (refer to https://a.b).": (
+        chat(HI, ASSISTANT), "s1.p1.m0", "append-human",
+    ),
+    "Last message must have role `user`.": (chat(HI, ASSISTANT), "s1.p1.m0", "drop-last"),
+    "Expected last role to be one of: [user, tool] but got assistant": (chat(HI, ASSISTANT), "s1.p1.m0", "append-human"),
+    "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant": (
+        chat(HI, ASSISTANT), "s1.p1.m0", "append-human",
+    ),
+    "Unable to tokenize message for model DeepSeek-V3.1: Invalid 'content' type. Expected one of: ['str'], got list.": (
+        chat(HI, {"role": "assistant", "content": [text("ok")]}, GO), "s1.p1.m0", "rewrite-message",
+    ),
     "Invalid request content: Each message must have at least one content element.": (
         chat(HI, {"role": "assistant", "content": [], "reasoning_content": "hm"}, GO), "s1.p1.m0", "drop-empty",
     ),

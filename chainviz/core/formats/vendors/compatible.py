@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from chainviz.core.chain.messages import AI, HUMAN, Message, Text, is_blank
+from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Text, is_blank
 from chainviz.core.chain.paths import Path
 from chainviz.core.formats.vendors.openai_form.read import REASONING_COPIES
 from chainviz.core.formats.vendors.openai_form.wire import check_chat
@@ -34,6 +34,23 @@ REASONING = compatible_rule(
     "reasoning-refused", "error", "property 'reasoning_content' is unsupported",
     "github.com/tashfeenahmed/freellmapi/issues/1070", ("drop-reasoning",),
 )  # fmt: skip
+REASONER = "github.com/deepseek-ai/DeepSeek-R1/issues/21"
+ALTERNATE = compatible_rule(
+    "roles-alternate", "warning",
+    "deepseek-reasoner does not support successive user or assistant messages (messages[{index}] and messages[{index}] in your input).",
+    REASONER, ("merge-human",), checked="2026-11-28",
+)  # fmt: skip
+TWO_ANSWERS = replace(ALTERNATE, id="assistants-alternate", fixes=())
+FIRST_ROLE = compatible_rule(
+    "first-role", "warning",
+    "The first message (except the system message) of deepseek-reasoner must be a user message, but an assistant message detected.",
+    "github.com/ChatGPTNextWeb/NextChat/issues/6343", ("insert-opening",), checked="2026-11-28",
+)  # fmt: skip
+LAST_ROLE = compatible_rule(
+    "last-role", "warning",
+    "The last message of deepseek-reasoner must be a user message, or an assistant message with prefix mode on",
+    "github.com/BerriAI/litellm/issues/8090", ("append-human", "drop-last"), checked="2026-11-28",
+)  # fmt: skip
 FORMATS = frozenset(("openai_chat", "hf_chat"))
 
 
@@ -53,15 +70,32 @@ def _calls_alone(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
             yield path, index, (CALLS_ALONE, None, "calls tools without a text")
 
 
+def _opening(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
+    section = excerpt.section
+    if section.header and section.body and all(message.role == SYSTEM for message in section.header):
+        yield Path(excerpt.number, 0, 0), 0, (FIRST_ROLE, None, "is followed by an AI message")
+
+
+def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
+    path, index, message = excerpt.messages[-1]
+    if message.role == AI:
+        yield path, index, (LAST_ROLE, None, "ends the chain with an answer")
+
+
 PROVIDER = Provider(
     "compatible",
     "Server with OpenAI's API",
     "The server",
-    dict.fromkeys(("says-nothing", "no-parts", "empty-text", "blank-text"), EMPTY),
+    {
+        **dict.fromkeys(("says-nothing", "no-parts", "empty-text", "blank-text"), EMPTY),
+        "human-after-human": ALTERNATE, "double-ai": TWO_ANSWERS, "first-message": FIRST_ROLE,
+    },
     formats=FORMATS,
     wire=check_wire,
-    chosen_rules=(CALLS_ALONE, LIST),
+    chosen_rules=(CALLS_ALONE, LIST, LAST_ROLE),
     sent=(_calls_alone,),
+    opening=(_opening,),
+    ending=(_end,),
     section_rules=(SectionRule(REASONING, Mark.THINKS, "has reasoning"),),
 )
 
@@ -74,6 +108,17 @@ ERRORS = (
     Wording("message must be at least 1 token long or tool results must be specified", _OWN, ("content-missing",)),
     Wording("property '{field}' is unsupported", _OWN, ("not-understood",)),
     Wording("value must be a string)]", _OWN, ("content-list",)),
+    Wording("Invalid 'content' type. Expected one of: ['str'], got list", _OWN, ("content-list",)),
+    Wording(
+        "After the (optional) system message(s), user and assistant roles should be alternating", _OWN,
+        ("roles-alternate", "assistants-alternate", "first-role"),
+    ),
+    Wording(
+        "After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s)", _OWN,
+        ("roles-alternate", "assistants-alternate", "first-role"),
+    ),
+    Wording("Last message must have role `user`", _OWN, ("last-role",)),
+    Wording("Expected last role to be one of: [user, tool] but got assistant", ("compatible", "mistral"), ("last-role",)),
     Wording("Cannot pass both content and thinking in an assistant message with tool calls!", _OWN, ("reasoning-refused",)),
     Wording("Extra inputs are not permitted, field: {field}.reasoning', value:", _OWN, ("reasoning-refused",)),
     Wording("tool_call_id {id} is not found", _OF_CHAT, ("result-without-call",)),

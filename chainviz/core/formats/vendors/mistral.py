@@ -146,6 +146,7 @@ USER_CALL = mistral_rule("call-by-user", "error", "Extra inputs are not permitte
 LAST_ROLE = mistral_rule(
     "last-role", "warning",
     "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant", COMMON,
+    ("append-human", "drop-last"),
 )  # fmt: skip
 
 
