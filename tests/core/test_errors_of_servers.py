@@ -102,7 +102,7 @@ FOUND: dict[str, tuple[Any, str, str]] = {
     "The last message of deepseek-reasoner must be a user message, or an assistant message with prefix mode on (refer to https://a.b).": (
         chat(HI, ASSISTANT), "s1.p1.m0", "append-human",
     ),
-    "Last message must have role `user`.": (chat(HI, ASSISTANT), "s1.p1.m0", "drop-last"),
+    "Last message must have role `user`.": (chat(HI, ASSISTANT), "s1.p1.m0", "append-human"),
     "Expected last role to be one of: [user, tool] but got assistant": (chat(HI, ASSISTANT), "s1.p1.m0", "append-human"),
     "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant": (
         chat(HI, ASSISTANT), "s1.p1.m0", "append-human",
