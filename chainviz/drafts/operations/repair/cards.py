@@ -72,7 +72,7 @@ def cards_of(fixes: Sequence[Fix], problems: int, kind: str, start: int, links: 
     """
     at, query = links.at, links.query
     if kind:
-        of_kind = [fix for fix in fixes if fix.name == kind]
+        of_kind = [fix for fix in fixes if fix.name == kind] or [fix for fix in fixes if kind in fix.choices]
         window = of_kind[start : start + MOST_CARDS]
         left = len(of_kind) - start - len(window)
         found = count_text(len(of_kind), "fix", "fixes")

@@ -133,7 +133,9 @@ class RepairChoices(Choices):
         return self.structure is not None and not self.structure.is_finished and not self._has_content
 
     def _fixes(self, *, content: bool) -> Sequence[Fix]:
-        options = self.chosen.model_copy(update={"content": content, **self._offer_options})
+        others = (f"{name}={self._kind}" for name in CHOICES if self._kind and name != self._kind)
+        update = {"content": content, "choose": (*self.chosen.choose, *others), **self._offer_options}
+        options = self.chosen.model_copy(update=update)
         job = self.reading if content else self.structure
         if job is not None and job.state == Job.State.DONE:
             return cached(self.target.stored, (job.pk, options), lambda: fixes_of(job, options))
