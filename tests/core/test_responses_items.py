@@ -167,3 +167,30 @@ def test_call_in_an_answer_waits_for_its_output() -> None:
     response = {"id": "resp_1", "object": "response", "model": "gpt-5.6", "status": "completed", "output": [CALL]}
     (chain,) = chainviz.load(json.dumps(response).encode())
     assert errors(chain) == set()
+
+
+HOOK = {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Mind the crane."}]}
+OTHER_CALL, OTHER_OUTPUT = CALL | {"call_id": "call_2"}, OUTPUT | {"call_id": "call_2"}
+INTERLEAVED = {
+    "a message of a hook": ((CALL, HOOK, OUTPUT), [CALL, OUTPUT, HOOK]),
+    "a question": ((CALL, ASK, OUTPUT), [CALL, OUTPUT, ASK]),
+    "a text": ((CALL, said("I count."), OUTPUT), [said("I count."), CALL, OUTPUT]),
+    "a text between calls": (
+        (CALL, said("I count."), OTHER_CALL, OUTPUT, OTHER_OUTPUT), [said("I count."), CALL, OTHER_CALL, OUTPUT, OTHER_OUTPUT],
+    ),
+    "reasoning": ((CALL, reasoning(), OUTPUT), [reasoning(), CALL, OUTPUT]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", INTERLEAVED)
+def test_deepseek_takes_no_item_between_a_call_and_its_output(case: str) -> None:
+    """Such as a hook of Codex puts there; OpenAI matches them anywhere in the input."""
+    items, fixed = INTERLEAVED[case]
+    made = request(ASK, *items)
+    assert errors(made) == set()
+    assert errors(made, DEEPSEEK)
+    after = made.apply("repair", goal=DEEPSEEK).chain
+    assert json.loads(after.to_bytes())["input"] == [ASK, *fixed]
+    assert errors(after, DEEPSEEK) == set()
+    place = made.locate_error('{"error":{"message":"No tool output found for tool call call_1.","type":"invalid_request_error"}}')
+    assert place is not None

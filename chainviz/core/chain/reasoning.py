@@ -36,10 +36,24 @@ def is_signed(message: Message) -> bool:
 
 
 def with_own_signatures(message: Message) -> Message:
-    """Return the message without its signatures, and with FAKE_SIGNATURE on its first call. Thoughts keep their text."""
-    parts = (replace(part, signature="") if isinstance(part, Thinking) else _cleared(part) for part in message.parts)
-    kept = replace(message, parts=tuple(part for part in parts if not (isinstance(part, Thinking) and not part.content)))
+    """Return the message without its signatures, and with FAKE_SIGNATURE on its first call. Thoughts keep their text; parts that were
+    only a signature are left out."""
+    parts = [_unsigned(part) for part in message.parts]
+    pairs = zip(message.parts, parts, strict=True)
+    kept = replace(message, parts=tuple(new for old, new in pairs if new is old or not _says_nothing(new)))
     return with_signed_call(kept) if kept.calls else kept
+
+
+def _unsigned(part: Part) -> Part:
+    if isinstance(part, Thinking):
+        return replace(part, signature="")
+    if isinstance(part, Text | ToolCall) and part.reasoning is not None and part.reasoning.signature:
+        return replace(part, reasoning=Reasoning(part.reasoning.content) if part.reasoning.content else None)
+    return part
+
+
+def _says_nothing(part: Part) -> bool:
+    return (isinstance(part, Thinking) and not part.content) or (isinstance(part, Text) and not part.text and part.reasoning is None)
 
 
 def is_signed_thought(part: Part) -> bool:

@@ -84,7 +84,6 @@ WITHOUT_FIX: Mapping[str, str] = {
     "result-empty": "Only the tool knows what failed: edit the result.",
     "result-without-name": "It is accepted, so there is nothing to fix.",
     "text-too-long": "Only you know which part matters: shorten the text, or replace the result by what you need of it.",
-    "text-between-calls": "The text would move before the call, or the call after it: move one of them by hand.",
     "thinking-enabled": "Only the API can write a thinking block: send the request without the member `thinking`.",
     "tool-calls-too-many": "The order of the results is yours to keep: divide the message, and give each half its results.",
     "tool-calls-empty": f"An empty list of calls says nothing: {_JSON}.",

@@ -125,6 +125,7 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Move images and files to a human message",
         "They become a separate human message after the results; nothing is lost.",
     ),
+    "calls-last": ("Put the calls last", "Texts and reasoning of the message move before its calls; nothing is lost."),
     "results-first": ("Put the results first", "The text moves after the results of its message; nothing is lost."),
     "server-result-to-text": (
         "Turn the server's result into text",

@@ -134,8 +134,17 @@ PROVIDER = Provider(
 
 INTERLEAVED = responses_rule(
     "text-between-calls", "error", "No tool output found for tool call {id}",
-    "recorded: pydantic-ai, test_deepseek_responses_rejects_interleaved_function_calls",
+    "recorded: pydantic-ai, test_deepseek_responses_rejects_interleaved_function_calls", ("calls-last",),
 )  # fmt: skip
+APART = responses_rule(
+    "result-missing", "error", "No tool output found for tool call {id}", "github.com/deepseek-ai/awesome-deepseek-integration/issues/740",
+    note="an output must directly follow the calls of its turn",
+)  # fmt: skip
+
+
+def _deepseek_orphan(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    rule = _orphan(excerpt, problem)
+    return rule if rule is STORED_CALL else ORPHAN
 
 
 def _deepseek_rule(fault: WireFault) -> Rule | None:
@@ -151,9 +160,10 @@ PROVIDER_DEEPSEEK = replace(
     whole=(),
     speaker="DeepSeek",
     vendor="deepseek",
+    rules={**RULES, "pending-call": APART, "terminal-call": APART, "orphan-result": _deepseek_orphan, "unmatched-result": ORPHAN},
     clients=frozenset(),
     wire_rule=_deepseek_rule,
-    chosen_rules=(*PROVIDER.chosen_rules, INTERLEAVED),
+    chosen_rules=(*PROVIDER.chosen_rules, INTERLEAVED, APART),
 )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import dropwhile
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message
@@ -182,21 +181,13 @@ def _in_items(message: Message, items: Sequence[Any]) -> Iterator[WireFault]:
             yield WireFault(_NAMES.get(rule, ""), at, what, rule=rule)
         if (id := item_id(item)) and any(id == item_id(before) for before in items[:place]):
             yield WireFault("", at, f"has a second item with the id “{id[:80]}”", rule=REPEATED_ITEM)
-        if _calls(item) and _has_text_and_call(items[place + 1 :]):
-            yield WireFault(
-                TEXT_BETWEEN, at, "calls a tool, and text of the model is between this call and the next"
-            )
+        if _calls(item) and not all(map(_calls, items[place + 1 :])):
+            yield WireFault(TEXT_BETWEEN, at, "calls a tool, and another item of the model is between this call and its output")
         part += _parts_of(item)
 
 
 def _calls(item: Any) -> bool:
     return isinstance(item, dict) and _kind(item) in ("function_call", "custom_tool_call")
-
-
-def _has_text_and_call(items: Sequence[Any]) -> bool:
-    """Return True if a text of the model is followed by a call."""
-    behind = dropwhile(lambda item: not isinstance(item, dict) or _kind(item) != "message", items)
-    return any(map(_calls, behind))
 
 
 def _parts_of(item: Any) -> int:

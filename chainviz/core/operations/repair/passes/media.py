@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Part, Text, ToolResult, detached, is_blank
+from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Part, Text, ToolCall, ToolResult, detached, is_blank
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import (
@@ -158,6 +158,21 @@ def fix_texts_in_results(work: Worklist) -> None:
     work.settle()
 
 
+def has_calls_between(message: Message) -> bool:
+    calls = [isinstance(part, ToolCall) for part in message.parts]
+    return message.role == AI and calls != sorted(calls)
+
+
+def fix_calls_between(work: Worklist) -> None:
+    """Move the calls of a model's message behind its texts and reasoning. Only on demand, since most APIs take them in any order."""
+    for place, message in work.read(has_calls_between) if work.options.asks_for(_CALLS_BETWEEN.choice) else ():
+        calls = [(i, part) for i, part in enumerate(message.parts) if isinstance(part, ToolCall)]
+        if _offer(work, _Spot(place, *calls[0]), _CALLS_BETWEEN, (calls[0][1],), ()):
+            work.edit(place).parts |= dict.fromkeys((i for i, _ in calls), ())
+            work.edit(place).added += [part for _, part in calls]
+    work.settle()
+
+
 class _Flaw(NamedTuple):
     rule: str
     what: str
@@ -174,6 +189,7 @@ _ODD = _Flaw("image-type", "contains an image of a type that some APIs do not ta
 _ANY = _Flaw("part-type", "contains an image or a file", "media-to-text")
 _MISLABELLED = _Flaw("image-mislabelled", "contains an image with the wrong media type", "respell-media-type")
 _BLANK = _Flaw("empty-content", "has an empty text", "drop-empty")
+_CALLS_BETWEEN = _Flaw("text-between-calls", "calls a tool before its texts and reasoning end", "calls-last")
 _TEXT_FIRST = _Flaw("result-after-text", "has a text before a tool result", "results-first")
 
 
