@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # type checkers take it as true; `typing` itself costs mo
 if TYPE_CHECKING:
     from typing import Any
 
-    from chainviz.api import Chain, Comparison, Report, Result, diff, generate, hand_off, load, parse, sessions, state, tree
+    from chainviz.api import Chain, Comparison, Report, Result, diff, generate, load, parse, sessions, state, tree
 
 __version__ = "1.0.0b1"
 __all__ = [

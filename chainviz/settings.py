@@ -297,9 +297,9 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "chainviz.accounts.audit.record.AuditMiddleware",
     "chainviz.accounts.middleware.MemberMiddleware",
-    "chainviz.drafts.closed_draft.DraftGoneMiddleware",
+    "chainviz.drafts.stored_draft.DraftGoneMiddleware",
     "chainviz.chains.page_jobs.PageJobMiddleware",
-    "chainviz.review.export_lock.ExportLockMiddleware",
+    "chainviz.review.csv_and_jsonl.ExportLockMiddleware",
 ]
 
 # Of sign-in with an OpenID Connect provider. The tables of these apps are never made.
@@ -337,7 +337,7 @@ DATABASES = {"default": database(CHAINVIZ.database_url, CHAINVIZ.data)}
 
 # Functions that jobs call. Rows of jobs hold the name: it stays when the function moves.
 JOBS = {
-    "scan-sessions": "chainviz.sessions_index.job.scan_sessions",
+    "scan-sessions": "chainviz.sessions_index.services.scan_sessions",
     "import-file": "chainviz.chains.uploads.arrivals.take_in_job",
     "read-local-file": "chainviz.chains.folders.opening.read_job",
     "rebuild-outline": "chainviz.chains.page_jobs.rebuild",
@@ -361,14 +361,14 @@ JOBS = {
     "write-summaries": "chainviz.drafts.summaries.job.write_pieces",
     "bulk": "chainviz.bulk.job.run_rows",
     "make-certificate": "chainviz.review.certificates.services.certify",
-    "deliver-webhook": "chainviz.webhooks.deliveries.deliver",
-    "send-mail": "chainviz.review.inbox.mail.send",
+    "deliver-webhook": "chainviz.webhooks.sending.deliver",
+    "send-mail": "chainviz.review.inbox.notices.send",
     "count-before-purge": "chainviz.purge.jobs.look",
     "purge": "chainviz.purge.jobs.purge",
 }
 
 # Says why content of a chain may not leave as a file.
-EXPORT_LOCK = "chainviz.review.export_lock.locked_reason"
+EXPORT_LOCK = "chainviz.review.csv_and_jsonl.locked_reason"
 
 # Says whether a team forbids share links to versions with secrets (chains/shares/view.py).
 SHARED_SECRETS_FORBIDDEN = "chainviz.review.models.requests.forbids_secrets"
@@ -392,7 +392,7 @@ SAVED_STRATEGIES = "chainviz.drafts.operations.presets.saved_strategies"
 OWNER_NAMED = "chainviz.review.written_texts.rename"
 
 # Starts the jobs that wait until nobody waits for another one.
-WHEN_IDLE = ["chainviz.sessions_index.job.go_on_where_unread", "chainviz.chains.library.search.start_if_needed"]
+WHEN_IDLE = ["chainviz.sessions_index.services.go_on_where_unread", "chainviz.chains.library.search.start_if_needed"]
 
 # Functions that every worker calls once an hour.
 CHORES = [
@@ -402,7 +402,7 @@ CHORES = [
     "chainviz.bulk.job.forget_unstarted",
     "chainviz.chains.secrets.scans.forget_patterns",
     "chainviz.accounts.middleware.forget_old",
-    "chainviz.webhooks.deliveries.forget_old",
+    "chainviz.webhooks.sending.forget_old",
 ]
 
 MAIL = urlsplit(CHAINVIZ.mail_url)

@@ -9,7 +9,7 @@ from chainviz.fixes import error_page as errors
 from chainviz.fixes import many_page as many
 from chainviz.fixes import page as sessions
 from chainviz.http_api.metrics import metrics
-from chainviz.mcp.view import mcp
+from chainviz.mcp.team import mcp
 from chainviz.purge import page as purge
 from chainviz.purge.bulk_page import purge_of_run
 from chainviz.web import views

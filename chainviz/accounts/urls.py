@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from chainviz.accounts.audit import listing as audit
-from chainviz.accounts.views import oidc, sign_in, team
+from chainviz.accounts.views import sign_in, team
 from chainviz.accounts.views import sign_in as account
 from chainviz.accounts.views import sign_in as join
 from chainviz.accounts.views import team as tokens
@@ -14,8 +14,8 @@ app_name = "accounts"
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign_in"),
-    path("sign-in/oidc/", oidc.oidc, name="oidc"),
-    path("sign-in/oidc/callback/", oidc.oidc_callback, name="oidc_callback"),
+    path("sign-in/oidc/", sign_in.oidc, name="oidc"),
+    path("sign-in/oidc/callback/", sign_in.oidc_callback, name="oidc_callback"),
     path("sign-out/", sign_in.sign_out, name="sign_out"),
     path("join/<str:token>", join.join, name="join"),
     path("account/", account.account, name="account"),

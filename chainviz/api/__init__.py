@@ -3,7 +3,7 @@
 In reading order: `chain` (a chain and the result of an operation), `state` (conversation states), `tree` (chains built by
 hand), `message_objects` (objects of frameworks), `file` (an open file with its chains), `shared_documents` (work on chains that
 share one), `writing` (chains back to bytes and files), `tree_text` (a chain in words), `tree_html` (for notebooks), `comparison`
-(two chains), `usage`, `sessions` (of this machine's agents), `hand_off` (a session for another agent), `json_objects` (what the
+(two chains), `usage`, `sessions` (of this machine's agents, and for another agent), `json_objects` (what the
 command line and the HTTP API print), `answer` (a model's answer as sections and calls).
 """
 
@@ -13,7 +13,6 @@ from chainviz.api import state, tree
 from chainviz.api.answer import parse
 from chainviz.api.chain import Chain, Report, Result, generate, load
 from chainviz.api.comparison import Comparison, diff
-from chainviz.api.hand_off import hand_off
-from chainviz.api.sessions import sessions
+from chainviz.api.sessions import hand_off, sessions
 
 __all__ = ["Chain", "Comparison", "Report", "Result", "diff", "generate", "hand_off", "load", "parse", "sessions", "state", "tree"]

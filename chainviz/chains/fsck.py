@@ -14,7 +14,7 @@ from chainviz.chains.uploads import staging
 from chainviz.chains.usage import FACTS
 from chainviz.chains.versions.heads import copy_head
 from chainviz.store.content.codec import unpack
-from chainviz.store.fsck.findings import Finding, changed_rows, guarded
+from chainviz.store.fsck import Finding, changed_rows, guarded
 from chainviz.store.models import History, Outline, Version
 from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.web.prices import price_edition

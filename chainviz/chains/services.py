@@ -15,7 +15,7 @@ from chainviz.jobs.models import Job
 from chainviz.store.history import versions
 from chainviz.store.models import History, Version
 from chainviz.store.purge import delete
-from chainviz.store.transfer.copies import copied
+from chainviz.store.transfer.snapshot_writer import copied
 
 TITLE_LENGTH = 200
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from chainviz.api.chain import Chain, Result, document_of
 from chainviz.api.file import ChainFile
-from chainviz.api.hand_off import hand_off
 from chainviz.api.json_objects import result_object
+from chainviz.api.sessions import hand_off
 from chainviz.api.shared_documents import in_turn
 from chainviz.api.writing import apart, together, whole_document, write_out
 from chainviz.commands.io import Input, Outputs, add_choice, add_files, add_format, add_json, chosen, each_file, remark, tell, warn

@@ -31,8 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from chainviz.review.fsck import fsck_review
     from chainviz.store.fsck import fsck
     from chainviz.store.outline.build import rebuild_all
-    from chainviz.store.search.check import fsck_search
-    from chainviz.store.search.index import rebuild_index
+    from chainviz.store.search.index import fsck_search, rebuild_index
 
     if arguments.rebuild:
         tell([f"{count_text(rebuild_all(), 'outline')} rebuilt", f"{count_text(rebuild_index(), 'chain')} indexed"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chainviz.drafts.models import Draft
-from chainviz.store.fsck.findings import Finding, changed_rows, guarded
+from chainviz.store.fsck import Finding, changed_rows, guarded
 from chainviz.store.models import Draft as StoreDraft
 
 

@@ -41,7 +41,7 @@ from chainviz.store.history.merge import Choices
 from chainviz.store.history.steps import take_step, written_step
 from chainviz.store.models import Draft as StoreDraft
 from chainviz.store.models import Snapshot, Version
-from chainviz.store.purge.garbage import collect_all
+from chainviz.store.purge.delete import collect_all
 from chainviz.web.formatting import place_in
 
 MOST_NOTE = 500

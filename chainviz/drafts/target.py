@@ -16,9 +16,8 @@ from chainviz.chains.models import Chain
 from chainviz.chains.usage import ContextWindow, recorded_window
 from chainviz.core.chain.paths import Path
 from chainviz.core.errors import Refused
-from chainviz.drafts.closed_draft import DraftGone
 from chainviz.drafts.models import Draft
-from chainviz.drafts.stored_draft import snapshot_of, steps_of
+from chainviz.drafts.stored_draft import DraftGone, snapshot_of, steps_of
 from chainviz.jobs.models import Job
 from chainviz.store.content.chain import StoredChain, chain_of
 from chainviz.store.models import Version

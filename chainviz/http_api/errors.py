@@ -11,7 +11,7 @@ from ninja.errors import HttpError, ValidationError
 from chainviz.accounts.middleware import Lost
 from chainviz.chains.exports.view import ExportLocked
 from chainviz.core.errors import NOWHERE, ChainError, DocumentError, OptionsError, PathError, value_error
-from chainviz.drafts.closed_draft import DraftGone
+from chainviz.drafts.stored_draft import DraftGone
 from chainviz.drafts.target import MovedOn
 from chainviz.store.errors import Conflict, Overlap
 from chainviz.web.middleware import Code, json_error

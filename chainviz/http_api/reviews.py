@@ -36,7 +36,7 @@ from chainviz.http_api.shapes import LARGEST, REFUSALS, Error
 from chainviz.review.models import ReviewRequest, SignOff, Verdict, rules_of
 from chainviz.review.requests import services
 from chainviz.review.requests.standing import standing_of
-from chainviz.review.sign_off.services import sign_off as sign_version_off
+from chainviz.review.sign_off import sign_off_version
 
 router = Router(tags=["reviews"])
 REVIEW = "/chains/{int:chain_id}/review"
@@ -132,7 +132,7 @@ def dismiss_verdict(request: HttpRequest, chain_id: int, verdict_id: int, call: 
 @requires("request review", team_mode=True)
 def sign_off(request: HttpRequest, chain_id: int, number: int) -> Status[SignOffShape]:
     """Signs off the newest version; 422 if it does not meet every rule."""
-    row = sign_version_off(chain_for(request, chain_id), number, by=member_of(request))
+    row = sign_off_version(chain_for(request, chain_id), number, by=member_of(request))
     leave_unrecorded(request)  # the sign-off wrote its own row
     return Status(201, sign_off_shape(request, row))
 

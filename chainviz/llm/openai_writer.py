@@ -17,8 +17,8 @@ from chainviz.core.operations.summarize.writers.contract import Summary, Summary
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.llm import errors
 from chainviz.llm.answer import Answer
-from chainviz.llm.attempts import is_passing, run_watched, seconds_to_wait
 from chainviz.llm.endpoint import Endpoint, Limits
+from chainviz.llm.errors import is_passing, run_watched, seconds_to_wait
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -117,7 +117,7 @@ class _Asking:
         import httpx2
         import openai
 
-        from chainviz.llm.http_client import open_client
+        from chainviz.llm.endpoint import open_client
 
         try:
             async with openai.AsyncOpenAI(

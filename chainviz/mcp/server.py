@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from chainviz import __version__
 from chainviz.core.errors import ChainError, OptionsError, option_error
-from chainviz.mcp.answer import INSTRUCTIONS
-from chainviz.mcp.library import Library
+from chainviz.mcp.library import INSTRUCTIONS, Library
 from chainviz.mcp.tools import READS, Tools
 
 NAMES = tuple(name for name in vars(Tools) if not name.startswith("_"))

@@ -19,8 +19,7 @@ from chainviz.core.counts import count_text
 from chainviz.core.diff.text import render_with_facts
 from chainviz.core.errors import OptionsError
 from chainviz.core.pasted_errors.message import read_error
-from chainviz.mcp.answer import answer, cut_text
-from chainviz.mcp.library import Library, Search
+from chainviz.mcp.library import Library, Search, answer, cut_text
 
 Address = Annotated[str, Field(description="An address that list_sessions returned; on a person's machine also the path of a file.")]
 Number = Annotated[int, Field(ge=1, description="Which chain of the file, from 1.")]

@@ -22,7 +22,7 @@ from chainviz.core.errors import ChainError
 from chainviz.jobs.models import Job
 from chainviz.purge.app_tables import masks_with
 from chainviz.purge.jobs import start_masked
-from chainviz.purge.prefilled import prefilled
+from chainviz.purge.requested_values import prefilled
 from chainviz.web.http import see_other
 
 AT_ONCE = 100

@@ -22,8 +22,7 @@ from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
 from chainviz.purge.app_tables import LABELS, blank_rows, models_of, places_in_rows, waiting_files
-from chainviz.purge.prefilled import prefilled
-from chainviz.purge.requested_values import requested_values
+from chainviz.purge.requested_values import prefilled, requested_values
 from chainviz.store.models import Upload
 from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.delete import empty_log

@@ -23,8 +23,7 @@ from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.purge.app_tables import masks_with
 from chainviz.purge.jobs import LEFT, LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_purge
-from chainviz.purge.prefilled import prefilled
-from chainviz.purge.requested_values import MOST_VALUES, SHORTEST, requested_values, with_other_cases
+from chainviz.purge.requested_values import MOST_VALUES, SHORTEST, prefilled, requested_values, with_other_cases
 from chainviz.web.http import see_other, small_number, small_numbers, wants_fragment
 
 MOST_NAMED = 20

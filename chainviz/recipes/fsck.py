@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from chainviz.core.errors import ChainError
 from chainviz.recipes.models import Recipe, Shelf, WordList
 from chainviz.recipes.services import value_of
-from chainviz.store.fsck.findings import Finding, changed_rows, guarded
+from chainviz.store.fsck import Finding, changed_rows, guarded
 
 
 def fsck_recipes() -> Iterator[Finding]:

@@ -1,4 +1,9 @@
-"""The labels, and the comments, of a team as rows of a file, for evaluation work."""
+"""The labels, and the comments, of a team as rows of a file, for evaluation work, and the export lock.
+
+Where the rules of a team ask for it, content leaves only after its version was signed off. `locked_reason` is the one function that
+decides, for pages, downloads, share links, command line and API alike. The rule of a chain in the library is meant: local mode has no
+rules.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +12,51 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 
-from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
 
 from chainviz.accounts.models import Membership, member_of
-from chainviz.chains.exports.view import require_unlocked
+from chainviz.chains.exports.view import ExportLocked, require_unlocked
 from chainviz.chains.models import Chain, ChainQuerySet
-from chainviz.review.export_lock import locked_reason
 from chainviz.review.labels.services import label_places
-from chainviz.review.models import Comment, Label, LabelPlace, Place, Thread
+from chainviz.review.models import Comment, Label, LabelPlace, Place, SignOff, Thread, rules_of
 from chainviz.review.threads.notes import place_threads
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.models import Version
+from chainviz.store.models import History, Version
 from chainviz.web import formatting as csv
 from chainviz.web.http import small_number
+from chainviz.web.middleware import Middleware
+
+
+def locked_reason(chain: Chain, version: int | None) -> str:
+    """Return the reason why this content may not be exported; empty if it may. `version`: None for content that is not
+    exactly a version."""
+    if settings.CHAINVIZ.mode != "team" or not rules_of(chain.team_id).locks_export:
+        return ""
+    if version is None:
+        return "Only a signed-off version can be exported; this is not exactly one."
+    if is_signed_off(chain, version):
+        return ""
+    return f"Version {version} is not signed off. Only a signed-off version can be exported."
+
+
+def is_signed_off(chain: Chain, version: int) -> bool:
+    """Return True if the version is signed off. A purge changes the content, so earlier sign-offs no longer count."""
+    edition = History.objects.filter(pk=chain.history).values("edition")
+    found = SignOff.objects.sign_offs().filter(team=chain.team_id, chain_key=chain.pk, version=version)
+    return found.filter(edition__in=edition).exists()
+
+
+class ExportLockMiddleware(Middleware):
+    """Answers ExportLocked, whichever view raises it."""
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, ExportLocked):
+            return None
+        context = {"chain": exception.chain, "reason": str(exception)}
+        return render(request, "review/export_locked.html", context, status=403)
+
 
 OF_CHAIN = ("chain", "title", "version", "path", "now", "place")
 """`version` and `path` name the node that its author commented on; `now` is its path in the newest version, and `place`

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from chainviz.accounts.models import AuditRow
 from chainviz.review.models import Comment, Discussion, Label, Review, Reviewer, ReviewRequest, SignOff, Thread, Verdict
 from chainviz.store.checksums import Checked
-from chainviz.store.fsck.findings import Finding, changed_rows, guarded
+from chainviz.store.fsck import Finding, changed_rows, guarded
 
 SIGNED, CERTIFIED = "signed off", "exported outside"
 """Acts of the audit rows that are written with a sign-off or a certificate."""

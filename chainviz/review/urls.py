@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chainviz.review import panel
+from chainviz.review import panel, sign_off
 from chainviz.review import panel as presence
 from chainviz.review.certificates import view as certificates
 from chainviz.review.inbox import page as inbox
 from chainviz.review.labels import view as labels
 from chainviz.review.requests import view as requests
-from chainviz.review.sign_off import view
-from chainviz.review.sign_off import view as sign_off
 from chainviz.review.threads import suggestions, views
 from chainviz.review.threads import views as threads
 
@@ -21,7 +19,7 @@ REVIEW = "c/<int:chain_id>/review/"
 THREADS = "c/<int:chain_id>/threads/"
 
 urlpatterns = [
-    path("team/rules/", view.rules, name="rules"),
+    path("team/rules/", sign_off.rules, name="rules"),
     path(THREADS, views.threads, name="threads"),
     path(f"{THREADS}<int:number>/", threads.thread, name="thread"),
     path(f"{THREADS}pending/", threads.pending, name="pending"),
@@ -45,7 +43,7 @@ urlpatterns = [
     path("labels/comments.<slug:kind>", views.comments_export, name="comments_export"),
     path("c/<int:chain_id>/v/<int:number>/certify/", certificates.certify, name="certify"),
     path("certificates/<int:certificate>/", certificates.certificate, name="certificate"),
-    path("sign-offs/<int:sign_off>/", sign_off.record, name="record"),
+    path("sign-offs/<int:sign_off>/", sign_off.sign_off_record, name="record"),
     path(f"{REVIEW}sign-off/", sign_off.sign_off, name="sign_off"),
     path(REVIEW, requests.review, name="review"),
     path(f"{REVIEW}request/", requests.request_review, name="request"),

@@ -15,9 +15,8 @@ from chainviz.accounts.models import Team, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core.errors import Refused
 from chainviz.web.http import see_other
-from chainviz.webhooks.deliveries import TEST, queue
 from chainviz.webhooks.models import Delivery, Webhook, new_nonce
-from chainviz.webhooks.sending import check_address, resolve
+from chainviz.webhooks.sending import TEST, check_address, queue, resolve
 
 MOST = 20
 """The most webhooks of a team."""

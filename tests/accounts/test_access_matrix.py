@@ -34,7 +34,7 @@ from chainviz.review.certificates.services import begin as begin_certificate
 from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Notice, TeamRules, Thread
 from chainviz.review.requests.services import give_verdict
-from chainviz.review.sign_off.services import sign_off
+from chainviz.review.sign_off import sign_off_version
 from chainviz.review.threads.writing import NewThread, begin
 from chainviz.webhooks.models import Webhook
 from tests.accounts.access_rows import CALL, PERSONAL, ROWS, addresses
@@ -150,7 +150,7 @@ def _notice(chain: Chain, person: User) -> Notice:
 def _signed_off(chain: Chain, by: Membership) -> int:
     """The number of a sign-off; the rules ask for nothing meanwhile."""
     rules = TeamRules.objects.create(team=chain.team, approvals=0)
-    number = sign_off(chain, chain.version, by=by).number
+    number = sign_off_version(chain, chain.version, by=by).number
     rules.delete()
     return number
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import chainviz
-from chainviz.api.hand_off import HandOff, hand_off
+from chainviz.api.sessions import HandOff, hand_off
 from tests.agents.driver import Workplace, what_is_missing
 from tests.agents.programs import CODEX, GEMINI, OPENCODE, QWEN, Agent
 

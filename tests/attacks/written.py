@@ -37,7 +37,7 @@ from chainviz.review.models import Comment, Label, Notice, Presence, SignOff, Te
 from chainviz.review.models.requests import LONGEST_RECIPIENT
 from chainviz.review.models.threads import LONGEST_TAG
 from chainviz.review.requests.services import ask, close, dismiss, give_verdict
-from chainviz.review.sign_off.services import sign_off
+from chainviz.review.sign_off import sign_off_version
 from chainviz.review.threads.writing import NewThread, begin, reply, set_resolved
 from chainviz.sessions_index.models import (
     Session,
@@ -76,7 +76,7 @@ def review(chain: Chain, lin: Membership, mei: Membership, strings: Sequence[str
     for tag in filter(None, (one_line(each, LONGEST_TAG) for each in strings)):
         set_label(chain, LabelChoice(6, "s1.p1", "tag", tag), by=lin.user)
     rules = TeamRules.objects.create(team=chain.team, approvals=0, no_open_threads=False)
-    signed = sign_off(chain, 6, by=lin)
+    signed = sign_off_version(chain, 6, by=lin)
     rules.delete()
     certify(chain, 6, line[:LONGEST_RECIPIENT], "", by=lin)
     Presence.objects.create(chain=chain, person=mei.user, version=6, seen_at=timezone.now() + timedelta(hours=9))

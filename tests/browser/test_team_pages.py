@@ -17,7 +17,7 @@ from chainviz.chains.models import Chain
 from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Presence, Thread
 from chainviz.review.requests.services import ask, give_verdict
-from chainviz.review.sign_off.services import sign_off
+from chainviz.review.sign_off import sign_off_version
 from chainviz.review.threads.writing import NewThread, begin
 from chainviz.webhooks.models import Delivery, Webhook
 from tests.accounts.people import PASSWORD, make_member
@@ -32,7 +32,7 @@ def _reviewed(owner: Membership) -> Chain:
     chain, mei = make_chain(STORY), make_member(owner.team, "Mei", Role.COMMENTER)
     ask(chain, [owner.user_id, mei.user_id], "Before it goes to the vendor", by=mei.user)
     give_verdict(chain, 1, "approve", "Fine", by=mei.user)
-    sign_off(chain, 1, by=owner)
+    sign_off_version(chain, 1, by=owner)
     give_verdict(chain, 1, "changes", "One name is left", by=mei.user)
     set_label(chain, LabelChoice(1, "s1.p1", "rating", "4"), by=mei.user)
     begin(chain, mei.user, NewThread(1, Thread.Kind.CHAIN), "@lin is this a name?")

@@ -12,9 +12,9 @@ import pytest
 
 from chainviz.chains.models import Chain
 from chainviz.store.content import message_reader
+from chainviz.store.content.beginnings import MANY, PartWindow
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader, StoredMessage
-from chainviz.store.content.part_window import MANY, PartWindow
 from chainviz.store.history.versions import head_of
 from chainviz.store.models import History
 from chainviz.store.query.find import find

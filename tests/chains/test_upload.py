@@ -19,7 +19,7 @@ from chainviz.chains.uploads.local_files import take_file
 from chainviz.chains.uploads.tray import SHOWN
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
-from chainviz.store.fsck.check import Fsck
+from chainviz.store.fsck import Fsck
 from chainviz.store.models import Upload, Version
 from chainviz.store.transfer.exports import export
 from tests.chains.files import chat, lines, send, send_row

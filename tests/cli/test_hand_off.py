@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import chainviz
-from chainviz.api.hand_off import hand_off
+from chainviz.api.sessions import hand_off
 from chainviz.cli import main
 from chainviz.core.chain.messages import ToolCall
 from chainviz.core.errors import ChainError

@@ -35,7 +35,7 @@ from chainviz.review.fsck import fsck_review
 from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import TeamRules, Thread
 from chainviz.review.requests.services import ask, give_verdict
-from chainviz.review.sign_off.services import sign_off
+from chainviz.review.sign_off import sign_off_version
 from chainviz.review.threads.writing import NewThread, begin
 from chainviz.store.fsck import fsck
 from chainviz.store.history.drafts import undo
@@ -138,7 +138,7 @@ def data(client: Client) -> None:
         create(f"For {row.pk}", (make_step("mask", {"word_lists": [kept.name]}),), by=local_member())
         set_label(row, LabelChoice(2, "", "tag", f"of {row.title}"), by=local_owner())
         TeamRules.objects.get_or_create(team=row.team, defaults={"approvals": 0, "no_open_threads": False})
-        sign_off(Chain.objects.get(pk=row.pk), 2, by=local_member())
+        sign_off_version(Chain.objects.get(pk=row.pk), 2, by=local_member())
         certify(Chain.objects.get(pk=row.pk), 2, f"Vendor {row.pk}", "", by=local_member())
         for act in ("redact", "mask"):
             entry = note(row, local_owner(), act, {"rows": []}, version=1, draft=draft.pk)

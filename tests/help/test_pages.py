@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from chainviz.help.pages import NAMES, TABLES, all_pages
-from chainviz.help.render import table_html, text_html
 from chainviz.help.tables import Row, Table
+from chainviz.help.views import table_html, text_html
 
 pytestmark = pytest.mark.django_db
 

@@ -75,7 +75,7 @@ def test_a_job_under_an_unknown_name_is_not_started() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"function": "chainviz.drafts.closed_draft.mend_content"}, {"args": {"first": 1, "third": 2}}]
+    "changes", [{"function": "chainviz.drafts.stored_draft.mend_content"}, {"args": {"first": 1, "third": 2}}]
 )
 def test_a_job_that_this_version_cannot_run_is_to_be_started_again(changes: dict[str, Any]) -> None:
     job = started("add", first=1, second=1)

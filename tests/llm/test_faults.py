@@ -16,9 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from chainviz.llm.attempts import retry_after
 from chainviz.llm.endpoint import Endpoint, Limits
-from chainviz.llm.errors import no_connection, quoted
+from chainviz.llm.errors import no_connection, quoted, retry_after
 from tests.llm.asking import KEY, SHORT, fault, request, writer
 from tests.llm.fake_server import Exchange, Play, says, serving
 from tests.waiting import PATIENCE, PROMPT

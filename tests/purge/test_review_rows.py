@@ -9,7 +9,7 @@ from chainviz.review.fsck import fsck_review
 from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Comment, SignOff, Thread
 from chainviz.review.requests.services import give_verdict
-from chainviz.review.sign_off.services import sign_off
+from chainviz.review.sign_off import sign_off_version
 from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.conftest import team_mode  # noqa: F401
 from tests.review.conftest import Room, room  # noqa: F401
@@ -30,7 +30,7 @@ def test_a_value_that_only_comments_and_labels_hold_is_counted_and_purged(room: 
 
 def test_a_sign_off_that_spells_the_value_does_not_stop_a_purge(room: Room) -> None:  # noqa: F811
     give_verdict(room.chain, 1, "approve", f"Read, with {KEY}", by=room.lin.user)
-    signed = sign_off(room.chain, 1, by=room.lin)
+    signed = sign_off_version(room.chain, 1, by=room.lin)
     assert "No open threads" in str(signed.record)
     purged = start_purge(room.chain, f"{KEY}\nNo open threads", "", (), by=room.lin.user)
     assert (purged.state, purged.result["places"]) == ("done", 1)

@@ -19,7 +19,7 @@ from chainviz.chains.services import delete_for_good
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.review.export_lock import is_signed_off
+from chainviz.review.csv_and_jsonl import is_signed_off
 from chainviz.review.fsck import CERTIFIED, fsck_review
 from chainviz.review.models import SignOff, TeamRules
 from tests.accounts.people import client_of, make_member

@@ -13,7 +13,7 @@ from chainviz.review.fsck import fsck_review
 from chainviz.review.labels.services import LabelChoice, set_label
 from chainviz.review.models import Mute, SignOff, TeamRules, Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
-from chainviz.review.sign_off.services import sign_off
+from chainviz.review.sign_off import sign_off_version
 from chainviz.review.threads.writing import NewThread, begin
 from tests.purge.canaries import stored
 from tests.review.conftest import Room
@@ -44,7 +44,7 @@ def written_about(room: Room) -> Chain:
     dismiss(give_verdict(chain, 1, "changes", f"{KEY} is in it", by=mei), f"{KEY} is a test", by=ivo)
     give_verdict(chain, 1, "approve", KEY, by=room.lin.user)
     TeamRules.objects.create(team=chain.team, approvals=0, no_open_threads=False)
-    sign_off(chain, 1, by=room.lin)
+    sign_off_version(chain, 1, by=room.lin)
     Mute.objects.create(chain=chain, person=mei)
     reader = room.client(room.mei)
     for page in ("review/", "threads/", "labels/", "versions/", "presence/"):

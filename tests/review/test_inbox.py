@@ -22,10 +22,10 @@ from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.review.inbox.mail import send as send_notice
+from chainviz.review.inbox.notices import send as send_notice
 from chainviz.review.models import Comment, MailChoice, Notice, Presence, ReviewRequest, Thread, Verdict
 from chainviz.review.requests.services import ask, dismiss, give_verdict
-from chainviz.review.sign_off.services import sign_off
+from chainviz.review.sign_off import sign_off_version
 from chainviz.review.threads.writing import NewThread, begin, reply
 from tests.accounts.people import client_of, make_member, make_team
 from tests.drafts.pages import send_form
@@ -82,7 +82,7 @@ def test_the_state_of_each_request(room: Room) -> None:
 def test_a_version_that_is_signed_off_waits_for_nobody(room: Room) -> None:
     requested(room, room.mei, room.lin)
     give_verdict(room.chain, 1, "approve", "", by=room.mei.user)
-    sign_off(room.chain, 1, by=room.ivo)
+    sign_off_version(room.chain, 1, by=room.ivo)
     assert "waiting for you" not in inbox(room, room.lin)
     assert "signed off" in inbox(room, room.lin) and "signed off" in inbox(room, room.mei)
 

@@ -14,10 +14,10 @@ from chainviz.chains.models import Chain
 from chainviz.cli import main
 from chainviz.drafts.models import Draft
 from chainviz.drafts.summaries.runs import endpoint_for
-from chainviz.review.export_lock import locked_reason
+from chainviz.review.csv_and_jsonl import locked_reason
 from chainviz.review.models import TeamRules
 from chainviz.review.requests.services import ask, give_verdict
-from chainviz.review.sign_off.services import sign_off
+from chainviz.review.sign_off import sign_off_version
 from chainviz.store.models import History
 from tests import ROOT
 from tests.accounts.access_rows import addresses
@@ -38,7 +38,7 @@ HARMLESS = {
     "chainviz/drafts/operations/compact/choices.py": "settings",
     "chainviz/drafts/simulation/page.py": "sizes",
     "chainviz/review/certificates/view.py": "the facts of a certificate, without content",
-    "chainviz/review/sign_off/view.py": "the facts of a sign-off, without content",
+    "chainviz/review/sign_off.py": "the facts of a sign-off, without content",
     "chainviz/bulk/views.py": "bulk/zip_file.py, which writes the files, asks",
     "chainviz/recipes/views.py": "recipes and word lists, without content",
 }
@@ -94,7 +94,7 @@ def test_the_badge_is_in_the_header_and_in_the_library(room: Room) -> None:
     assert badges() == {True}
     give_verdict(room.chain, 1, "approve", "", by=room.mei.user)
     assert {"rules met" in client.get(page).content.decode() for page in pages} == {True}
-    sign_off(room.chain, 1, by=room.lin)
+    sign_off_version(room.chain, 1, by=room.lin)
     assert {"signed off" in client.get(page).content.decode() for page in pages} == {True}
 
 
@@ -114,7 +114,7 @@ def test_the_lock_opens_for_the_signed_version_only(room: Room) -> None:
     assert locked_reason(room.chain, 1) == ""
     lock(room, approvals=0)
     assert "Version 1 is not signed off" in locked_reason(room.chain, 1)
-    sign_off(room.chain, 1, by=room.lin)
+    sign_off_version(room.chain, 1, by=room.lin)
     assert locked_reason(room.chain, 1) == ""
     assert locked_reason(room.chain, 2) and locked_reason(room.chain, None)
     for history in History.objects.filter(pk=room.chain.history):
@@ -155,7 +155,7 @@ def test_the_lock_covers_every_download(room: Room) -> None:
     lock(room, approvals=0, no_open_threads=False)
     assert downloads(room) == set()
 
-    sign_off(Chain.objects.get(pk=room.chain.pk), 1, by=room.lin)
+    sign_off_version(Chain.objects.get(pk=room.chain.pk), 1, by=room.lin)
     no_versions = ("drafts:explore_", "fixed_session")
     still_locked = {each for each in open_ones if each.startswith(no_versions) and not each.endswith("original")}
     assert downloads(room) == open_ones - still_locked
@@ -199,7 +199,7 @@ def test_a_file_of_several_chains_stays_locked(room: Room) -> None:
     part = make_chain_of(lines(2), "many.jsonl")
     answers = {}
     for chain in (room.chain, part):
-        sign_off(chain, 1, by=room.lin)
+        sign_off_version(chain, 1, by=room.lin)
         page = f"/c/{chain.pk}/v/1/export?scope="
         found = [room.client(room.sam).get(page + scope).status_code for scope in ("chain", "file", "original")]
         answers[chain] = found

@@ -14,8 +14,7 @@ from chainviz.drafts.models import Draft
 from chainviz.drafts.target import target_of_draft
 from chainviz.review.fsck import fsck_review
 from chainviz.review.models import Comment, Thread
-from chainviz.review.threads.mentions import mentioned
-from chainviz.review.threads.thread_view import title_of
+from chainviz.review.threads.thread_view import mentioned, title_of
 from chainviz.review.threads.writing import NewThread, begin, send_pending
 from tests.accounts.people import make_member, make_team
 from tests.chains.making import STORY, make_chain

@@ -13,8 +13,7 @@ from chainviz.store.history.drafts import add_step, start_draft, undo
 from chainviz.store.history.steps import NewStep
 from chainviz.store.history.versions import save
 from chainviz.store.models import Body, History, Message, Run, Snapshot, Template, Tombstone, Upload, UploadChunk, Version
-from chainviz.store.purge.delete import delete_for_good, is_buried, purging
-from chainviz.store.purge.garbage import collect
+from chainviz.store.purge.delete import collect, delete_for_good, is_buried, purging
 from tests.store.test_drafts import said
 from tests.store.test_import import TALK, stored
 

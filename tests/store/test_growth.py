@@ -21,7 +21,7 @@ from chainviz.store.history.versions import head_of
 from chainviz.store.models import History, Message, Run, Upload, UploadChunk, Version, Writing
 from chainviz.store.purge.delete import delete_for_good
 from chainviz.store.purge.values import purge_values, reach
-from chainviz.store.transfer import growth
+from chainviz.store.transfer import imports
 from chainviz.store.transfer.exports import export, original
 from chainviz.store.transfer.imports import MessageList, import_chain
 from tests.shared_folder import SAMPLES
@@ -37,12 +37,12 @@ def grown(content: bytes, head: Version | None = None, owner: str = "me") -> Ver
         messages = MessageList(source, offer.found, offer.formats[0])
         if head is None:
             return import_chain(messages, owner=owner)
-        before = growth.last_file_state(head.history_id)
+        before = imports.last_file_state(head.history_id)
         assert before is not None
-        difference = growth.compare(before, messages)
+        difference = imports.compare(before, messages)
         if difference.is_none:
             return None
-        return growth.grow(head, difference, author=owner, note="grew", arrived=lambda version: None)
+        return imports.grow(head, difference, author=owner, note="grew", arrived=lambda version: None)
 
 
 def versions_of(states: list[bytes]) -> list[tuple[Version, bytes]]:
@@ -146,7 +146,7 @@ def test_states_of_many_chunks_and_of_any_length() -> None:
 
 
 def test_very_many_new_messages_are_written_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growth, "MOST_NEW", 5)
+    monkeypatch.setattr(imports, "MOST_NEW", 5)
     found = versions_of([session(4), session(30), session(32)])
     check(found)
     assert Message.objects.count() == 4 + 30 + 2

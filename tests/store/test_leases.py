@@ -23,9 +23,9 @@ from chainviz.store.fsck import fsck
 from chainviz.store.models import Body, Draft, History, Message, OutlineBlock, Run, Upload, UploadChunk, Version
 from chainviz.store.purge.delete import delete_for_good
 from chainviz.store.transfer import imports, leases
-from chainviz.store.transfer.copies import copied
 from chainviz.store.transfer.exports import export
 from chainviz.store.transfer.imports import MessageList, import_chain
+from chainviz.store.transfer.snapshot_writer import copied
 from tests import ROOT
 from tests.bench.made_chains import write_chain
 from tests.jobs.test_killed_worker import database_url

@@ -29,8 +29,7 @@ from chainviz.store.history.steps import NewStep, written_step
 from chainviz.store.history.versions import save
 from chainviz.store.models import Body, Draft, Message, Run, Snapshot, Version, Writing
 from chainviz.store.outline.cache import BlockWriter
-from chainviz.store.purge.delete import delete_for_good
-from chainviz.store.purge.garbage import collect
+from chainviz.store.purge.delete import collect, delete_for_good
 from chainviz.store.purge.values import purge_values
 from chainviz.store.transfer import leases
 from chainviz.store.transfer.exports import export

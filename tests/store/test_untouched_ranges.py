@@ -22,9 +22,9 @@ from chainviz.store.history.drafts import add_step, start_draft
 from chainviz.store.history.steps import NewStep
 from chainviz.store.models import Snapshot, Version
 from chainviz.store.transfer import exports
-from chainviz.store.transfer.copies import copied
 from chainviz.store.transfer.exports import export
 from chainviz.store.transfer.imports import MessageList, import_chain
+from chainviz.store.transfer.snapshot_writer import copied
 from tests.bench.made_chains import write_chain
 from tests.shared_folder import SAMPLES
 

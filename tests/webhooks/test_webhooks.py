@@ -19,7 +19,7 @@ from django.utils import timezone
 from chainviz.core.errors import Refused
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.webhooks import deliveries, sending
+from chainviz.webhooks import sending
 from chainviz.webhooks.models import Delivery, Webhook
 from tests.accounts.conftest import team_mode  # noqa: F401
 from tests.review.conftest import Room, room  # noqa: F401
@@ -136,7 +136,7 @@ def test_a_failed_delivery_is_repeated_after_growing_pauses(allowed: Room, recei
     create(allowed, receiver.url)
     hook = Webhook.objects.get()
     receiver.statuses = [500, 302, 204]
-    row = deliveries.queue(hook, "webhook.test", {})
+    row = sending.queue(hook, "webhook.test", {})
     pauses = []
     for _ in range(3):
         run_waiting_jobs()
@@ -149,21 +149,21 @@ def test_a_failed_delivery_is_repeated_after_growing_pauses(allowed: Room, recei
     assert len({headers["webhook-id"] for headers, _ in receiver.messages}) == 1 and len(receiver.messages) == 3
 
     receiver.statuses = [503]
-    row = deliveries.queue(hook, "webhook.test", {})
-    for _ in range(len(deliveries.PAUSES) + 3):
+    row = sending.queue(hook, "webhook.test", {})
+    for _ in range(len(sending.PAUSES) + 3):
         run_waiting_jobs()
         Job.objects.filter(state="queued").update(due_at=timezone.now())
     row.refresh_from_db()
-    assert (row.attempts, row.state) == (len(deliveries.PAUSES) + 1, "failed")
+    assert (row.attempts, row.state) == (len(sending.PAUSES) + 1, "failed")
 
     receiver.statuses = [410]
-    deliveries.queue(hook, "webhook.test", {})
+    sending.queue(hook, "webhook.test", {})
     run_waiting_jobs()
     hook.refresh_from_db()
     assert not hook.is_active and not Job.objects.filter(state="queued").exists()
 
     Delivery.objects.update(created_at=timezone.now() - timedelta(days=31))
-    deliveries.forget_old()
+    sending.forget_old()
     assert not Delivery.objects.exists()
 
 
@@ -198,7 +198,7 @@ def test_an_address_that_must_not_be_reached_is_refused(room: Room, url: str, se
 def test_a_name_that_turns_private_later_is_not_reached(allowed: Room, receiver: Receiver, settings: Any) -> None:
     create(allowed, receiver.url)
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"webhook_networks": ""})
-    row = deliveries.queue(Webhook.objects.get(), "webhook.test", {})
+    row = sending.queue(Webhook.objects.get(), "webhook.test", {})
     run_waiting_jobs()
     row.refresh_from_db()
     assert "private network" in row.outcome and receiver.messages == []
@@ -209,12 +209,12 @@ def test_only_owners_set_webhooks_of_their_team(allowed: Room, receiver: Receive
     hook = f"/team/webhooks/{Webhook.objects.get().pk}/"
     ivo = allowed.client(allowed.ivo)
     assert [ivo.get("/team/webhooks/").status_code, ivo.post(hook, {"act": "delete"}).status_code] == [403, 403]
-    deliveries.announce(allowed.team.pk, Webhook.Event.VERSION_SAVED, "/", chain=1)
-    deliveries.announce(allowed.team.pk + 1, Webhook.Event.VERDICT_GIVEN, "/", chain=1)
+    sending.announce(allowed.team.pk, Webhook.Event.VERSION_SAVED, "/", chain=1)
+    sending.announce(allowed.team.pk + 1, Webhook.Event.VERDICT_GIVEN, "/", chain=1)
     assert not Delivery.objects.exists()
     lin = allowed.client(allowed.lin)
     lin.post(hook, {"act": "off"})
-    deliveries.announce(allowed.team.pk, Webhook.Event.VERDICT_GIVEN, "/", chain=1)
+    sending.announce(allowed.team.pk, Webhook.Event.VERDICT_GIVEN, "/", chain=1)
     assert not Delivery.objects.exists()
     assert lin.post(hook, {"act": "nonsense"}).status_code == 303
     lin.post(hook, {"act": "delete"})

@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.models import Membership, Team, User
-from chainviz.store.fsck.findings import Finding
+from chainviz.store.fsck import Finding
 
 OUTCOMES = DONE, BEGUN, REFUSED, NOT_FOUND = "done", "begun", "refused", "not found"
 FORMER_NOTED_EVERY = timedelta(minutes=1)

@@ -22,10 +22,10 @@ from chainviz.chains.render.steps import ALL, StepQuery
 from chainviz.core.chain.messages import AI, HUMAN, Message, Part
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.formats.traces.inspect_log import attached
+from chainviz.store.content.beginnings import MANY
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.content.message_shapes import StoredShape
-from chainviz.store.content.part_window import MANY
 from chainviz.store.query.windows import (
     ALL_OPEN,
     MOST,

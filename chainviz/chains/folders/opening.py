@@ -33,7 +33,7 @@ from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.history.versions import head_of
 from chainviz.store.models import History
-from chainviz.store.transfer.growth import last_file_state
+from chainviz.store.transfer.imports import last_file_state
 from chainviz.web.http import see_other, small_number, wants_fragment
 
 JOB = "read-local-file"

@@ -25,9 +25,8 @@ from chainviz.store.models import SearchState, Snapshot
 from chainviz.store.outline.build import OutlineMissing, outline_of
 from chainviz.store.outline.reader import OutlineReader, read_ahead
 from chainviz.store.query.find import part_texts
-from chainviz.store.search.excerpts import Excerpt, excerpt, pattern_of
 from chainviz.store.search.index import index_chain, unindexed
-from chainviz.store.search.lookup import SHORTEST_PREFIX, Phrase, blocks_with
+from chainviz.store.search.lookup import SHORTEST_PREFIX, Excerpt, Phrase, blocks_with, excerpt, pattern_of
 from chainviz.store.search.words import LONGEST_PHRASE, words
 
 # The terms of the search field: words, “phrases”, excluded words, and filters such as `tool:grep`.

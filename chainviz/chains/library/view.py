@@ -38,8 +38,8 @@ from chainviz.chains.uploads.tray import tray_of
 from chainviz.chains.welcome import is_first_page
 from chainviz.core.formats import FORMATS, format_label
 from chainviz.sessions_index.models import SessionQuerySet
+from chainviz.web.context import leave_tour, start_tour
 from chainviz.web.http import own_page, page_or_fragment, see_other, small_number, wants_fragment
-from chainviz.web.tour import leave_tour, start_tour
 
 ROWS_COOKIE = "library_rows"
 """The cookie for wide row spacing, written by library.js."""

@@ -42,7 +42,7 @@ from chainviz.jobs.lease import storable
 from chainviz.store.errors import Conflict
 from chainviz.store.history.versions import head_of
 from chainviz.store.models import History, Snapshot, Version
-from chainviz.store.transfer.growth import Difference, compare, grow, last_file_state
+from chainviz.store.transfer.imports import Difference, compare, grow, last_file_state
 
 # A chain and the present state of the file that it came from: what is new becomes its next version.
 

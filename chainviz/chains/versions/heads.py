@@ -24,8 +24,8 @@ from chainviz.store.content.codec import unpack
 from chainviz.store.models import History, Version
 from chainviz.store.outline.build import outline_of
 from chainviz.store.outline.edition import RULES_EDITION
-from chainviz.webhooks.deliveries import announce
 from chainviz.webhooks.models import Webhook
+from chainviz.webhooks.sending import announce
 
 FIRST_WORDS = 90
 HEAD = (

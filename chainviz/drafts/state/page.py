@@ -35,9 +35,8 @@ from chainviz.core.usage.document_usage import members_beside
 from chainviz.drafts.operations.responses import moved_on, to_draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.state import rows, what_if
-from chainviz.drafts.state.fit import Fit, fit_of
 from chainviz.drafts.state.rows import StateRow
-from chainviz.drafts.state.what_if import WhatIf
+from chainviz.drafts.state.what_if import Fit, WhatIf, fit_of
 from chainviz.drafts.target import Target, target_of
 from chainviz.store.content.spans import SourceSpan
 from chainviz.store.models import Snapshot

@@ -1,8 +1,12 @@
-"""The next call that a person enters: leading system messages, the next user message and the context window. The form keeps the values."""
+"""The next call that a person enters, and whether it fits its context window.
+
+The form has the leading system messages, the next user message and the window, and keeps the values. A strip shows what the call sends,
+to scale, with the window's edge.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.http import QueryDict
@@ -10,6 +14,8 @@ from django.http import QueryDict
 from chainviz.chains.usage import ContextWindow
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text, text_of
 from chainviz.core.counts import count_text
+from chainviz.core.state.export import NextCall
+from chainviz.core.usage.estimate import estimated_tokens
 from chainviz.web.formatting import for_field, from_field
 from chainviz.web.http import small_number
 
@@ -89,3 +95,62 @@ def _edited(entered: WhatIf, act: str) -> WhatIf:
         elif word == "lead_up" and place:
             leading[place - 1 : place + 1] = leading[place], leading[place - 1]
     return replace(entered, leading=tuple(leading))
+
+
+WIDTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class FitBlock:
+    kind: str
+    """`lead`, `kept`, `appended` or `next`."""
+    label: str
+    size: int
+    """The content size in bytes."""
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    tokens: int
+    """The estimated tokens of the request."""
+    window: int
+    """The context window, or 0 if none is chosen."""
+    blocks: tuple[FitBlock, ...]
+
+    @property
+    def over(self) -> int:
+        """Tokens beyond the context window."""
+        return max(0, self.tokens - self.window) if self.window else 0
+
+    @property
+    def percent(self) -> int:
+        """The share of the context window in percent."""
+        return round(100 * self.tokens / self.window) if self.window else 0
+
+    @property
+    def edge(self) -> float:
+        """The end of the window in the strip."""
+        return WIDTH * self.window / max(self.tokens, self.window, 1)
+
+
+def fit_of(call: NextCall, window: int) -> Fit:
+    tokens = call.tokens()
+    scale = WIDTH / max(tokens, window, 1)
+    return Fit(tokens, window, tuple(_blocks(call, scale)))
+
+
+def _blocks(call: NextCall, scale: float) -> Iterator[FitBlock]:
+    parts = (
+        ("lead", "instructions", sum(message.size for message in call.leading)),
+        ("kept", "kept messages", call.stored.size - call.appended_size),
+        ("appended", "new since the last call", call.appended_size),
+        ("next", "your next message", call.user.size if call.user else 0),
+    )
+    x = 0.0
+    for kind, label, size in parts:
+        if size:
+            width = scale * estimated_tokens(size)
+            yield FitBlock(kind, label, size, round(x, 1), round(width, 1))
+            x += width

@@ -35,12 +35,12 @@ from chainviz.jobs import lease
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
-from chainviz.review.export_lock import is_signed_off
+from chainviz.review.csv_and_jsonl import is_signed_off
 from chainviz.review.fsck import CERTIFIED
 from chainviz.review.models import SignOff
 from chainviz.review.models.requests import LONGEST_RECIPIENT
 from chainviz.review.requests.standing import standing_of
-from chainviz.review.sign_off.services import next_number, unsearched_parts
+from chainviz.review.sign_off import next_number, unsearched_parts
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.message_reader import messages_of

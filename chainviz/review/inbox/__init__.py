@@ -1,4 +1,4 @@
 """The inbox: the recipients of notices, its page, and the e-mail, which contains no text of a chain.
 
-Read notices, mail, page, view in this order.
+In reading order: `notices`, `page`.
 """

@@ -1,5 +1,8 @@
-"""Choose who gets a notice of a request, a verdict or a comment, and announce them to the team's webhooks, all in the
-transaction that stores them."""
+"""Choose who gets a notice of a request, a verdict or a comment, announce them to the team's webhooks, and send them as e-mail.
+
+They are chosen in the transaction that stores them; a job sends the mails. A mail gives the person, the act and an address; it contains
+no text of a transcript, not even a title, which may come from one. A name cannot add a header, or a line to the text.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,18 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.conf import settings
+from django.core.mail import send_mail
 from django.urls import reverse
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership, User
 from chainviz.chains.models import Chain
-from chainviz.review.inbox.mail import send_later
-from chainviz.review.models import Comment, Mute, Notice, ReviewRequest, Thread, Verdict
-from chainviz.review.threads.mentions import mentioned
-from chainviz.webhooks.deliveries import announce
+from chainviz.core.errors import excerpt
+from chainviz.jobs.tasks import JobContext, start_job
+from chainviz.review.models import Comment, MailChoice, Mute, Notice, ReviewRequest, Thread, Verdict
+from chainviz.review.threads.thread_view import mentioned
 from chainviz.webhooks.models import Webhook
+from chainviz.webhooks.sending import announce
 
 Kind = Notice.Kind
 Event = Webhook.Event
@@ -86,3 +91,34 @@ def _tell(people: Iterable[User], chain: Chain, by: User, **facts: Any) -> None:
             person_id=person, chain=chain, actor_name=by.display_name, at=timezone.now(), **facts
         )
         send_later(notice)
+
+
+SEND = "send-mail"
+LONGEST_NAME = 80
+SUBJECTS = {
+    Notice.Kind.REQUEST: "{} asked you for a review",
+    Notice.Kind.VERDICT: "{} reviewed a version at your request",
+    Notice.Kind.DISMISSED: "{} dismissed your verdict",
+    Notice.Kind.MENTION: "{} mentioned you in a comment",
+    Notice.Kind.REPLY: "{} replied in one of your threads",
+}
+
+
+def is_configured() -> bool:
+    return bool(settings.CHAINVIZ.mail_url)
+
+
+def send_later(notice: Notice) -> None:
+    if is_configured() and notice.person.email and MailChoice.objects.filter(person=notice.person_id, is_on=True).exists():
+        start_job(SEND, owner=notice.person, notice=notice.pk)
+
+
+def send(context: JobContext, notice: int) -> None:
+    """Run the job. A notice that is gone, or was read meanwhile, is not sent."""
+    found = Notice.objects.select_related("person").filter(pk=notice, read_at=None).first()
+    if found is None:
+        return
+    subject = SUBJECTS[Notice.Kind(found.kind)].format(excerpt(found.actor_name, LONGEST_NAME))
+    address = f"{settings.CHAINVIZ.base_url}{reverse('review:inbox')}"
+    text = f"{subject}: chain {found.chain_id}, version {found.version}.\n\nOpen your inbox: {address}\n"
+    send_mail(f"[chainviz] {subject}", text, None, [found.person.email])

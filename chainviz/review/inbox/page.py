@@ -17,7 +17,7 @@ from chainviz.accounts.models import Membership, member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.models import Chain
-from chainviz.review.inbox.mail import is_configured
+from chainviz.review.inbox.notices import is_configured
 from chainviz.review.models import MailChoice, Mute, Notice, Reviewer, ReviewRequest, Verdict
 from chainviz.review.requests.standing import Standing, standings
 from chainviz.review.threads.thread_view import words_of

@@ -27,9 +27,8 @@ from chainviz.review.csv_and_jsonl import exported
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads import writing
 from chainviz.review.threads.anchor_form import about, choices
-from chainviz.review.threads.mentions import members_like
 from chainviz.review.threads.notes import place_threads
-from chainviz.review.threads.thread_view import ThreadView, thread_views
+from chainviz.review.threads.thread_view import ThreadView, members_like, thread_views
 from chainviz.review.written_texts import comment_texts
 from chainviz.store.content.chain import StoredChain
 from chainviz.web.http import page_or_fragment, see_other, small_number, wants_fragment

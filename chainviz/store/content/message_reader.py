@@ -17,10 +17,9 @@ from chainviz.core.documents.json import long_values
 from chainviz.core.documents.units import Read
 from chainviz.core.formats.contract import Format
 from chainviz.store.content.at_hand import forgettable
-from chainviz.store.content.beginnings import begun
+from chainviz.store.content.beginnings import MANY, PartWindow, begun
 from chainviz.store.content.codec import unpack_body
 from chainviz.store.content.message_shapes import StoredShape, role_in, unpack_shape
-from chainviz.store.content.part_window import MANY, PartWindow
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.content.spans import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
 from chainviz.store.content.uploads import UploadReader, chunks_of

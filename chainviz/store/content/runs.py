@@ -1,4 +1,7 @@
-"""Writes runs: messages in order, a batch of rows and bodies at a time."""
+"""Write runs: messages in order, a batch of rows and bodies at a time, and their checksum.
+
+The checksum is of the places of the messages, and of their bodies. Other columns of a message row are derived.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,56 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from hashlib import blake2b
 from typing import Any
 
 from django.db import connection, models
 
 from chainviz.core.chain.messages import Message as CoreMessage
+from chainviz.store.checksums import LENGTH
 from chainviz.store.content.codec import pack_body
 from chainviz.store.content.message_shapes import pack_skeleton, preview
 from chainviz.store.content.pieces import Piece, PlacedMessage
-from chainviz.store.content.run_checksums import RunHash
 from chainviz.store.content.spans import message_digest, pack_source
 from chainviz.store.models import Body, Message, Run, RunChecksum
+
+READ = 500
+"""The number of rows that are read in one query."""
+
+
+class RunHash:
+    """The checksum of a run whose messages are added in order."""
+
+    def __init__(self) -> None:
+        self._sources, self._bodies = blake2b(digest_size=LENGTH), blake2b(digest_size=LENGTH)
+
+    def add_source(self, position: int, source: bytes) -> None:
+        self._sources.update(b"%d:%d:" % (position, len(source)) + source)
+
+    def add_body(self, position: int, content: bytes) -> None:
+        """Add a body in its stored form."""
+        self._bodies.update(b"%d:%d:" % (position, len(content)) + content)
+
+    def digest(self) -> bytes:
+        return self._sources.digest() + self._bodies.digest()
+
+
+def stored_hash(run: int) -> bytes:
+    """Return the digest of a run as its rows are now."""
+    found = RunHash()
+    sources = Message.objects.filter(run=run).order_by("position").values_list("position", "source")
+    for position, source in sources.iterator(chunk_size=READ):
+        found.add_source(position, bytes(source))
+    bodies = Body.objects.filter(run=run).order_by("position").values_list("position", "content")
+    for position, content in bodies.iterator(chunk_size=READ):
+        found.add_body(position, bytes(content))
+    return found.digest()
+
+
+def renew_run_checksum(run: int) -> None:
+    """Compute the checksum again after a purge, which changes bodies."""
+    RunChecksum.objects.filter(run=run).update(digest=stored_hash(run))
+
 
 BATCH = 4000
 BATCH_BYTES = 4 << 20

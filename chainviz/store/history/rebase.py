@@ -20,8 +20,7 @@ from chainviz.store.content.runs import RunWriter
 from chainviz.store.content.spans import stored_bytes
 from chainviz.store.errors import Overlap
 from chainviz.store.history.drafts import current, steps
-from chainviz.store.history.merge import Choices, Conflict, SnapshotMerge
-from chainviz.store.history.merge_base import JOINED
+from chainviz.store.history.merge import JOINED, Choices, Conflict, SnapshotMerge
 from chainviz.store.history.snapshots import Origin, next_snapshot
 from chainviz.store.history.state_length import differ_in_length_only, surroundings_after
 from chainviz.store.history.steps import new_run, new_template

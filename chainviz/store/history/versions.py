@@ -11,7 +11,7 @@ from chainviz.store.content.message_shapes import clean
 from chainviz.store.errors import Conflict
 from chainviz.store.history.drafts import current
 from chainviz.store.models import Draft, History, Snapshot, Version
-from chainviz.store.transfer.copies import copied
+from chainviz.store.transfer.snapshot_writer import copied
 
 
 def head_of(history: History) -> Version:

@@ -22,7 +22,7 @@ from chainviz.store.content.codec import pack, pack_body, unpack, unpack_body
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
 from chainviz.store.content.message_shapes import clean, pack_skeleton, preview
 from chainviz.store.content.pieces import Piece
-from chainviz.store.content.run_checksums import renew_run_checksum
+from chainviz.store.content.runs import renew_run_checksum
 from chainviz.store.content.spans import message_digest, unpack_spans
 from chainviz.store.content.uploads import digests, together, with_all_states
 from chainviz.store.models import (

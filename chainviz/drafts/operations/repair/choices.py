@@ -3,8 +3,8 @@ all its messages to find problems that only their contents show."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,22 +12,27 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRedirect
 
-from chainviz.core.chain.paths import parse_path
+from chainviz.chains.explorer.places import request_numbers
+from chainviz.chains.verdicts import VerdictView, provider_of, verdict_view, verdicts_by_provider
+from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.chain.problems import Problem, rule_flag
 from chainviz.core.errors import Refused
-from chainviz.core.formats.vendors import get_provider
+from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.repair import CHOICES, Fix, RepairOptions, propose
 from chainviz.core.operations.repair.fixes import DROP_SIGNED, ON_DEMAND
+from chainviz.core.providers.contract import Provider
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.reading_cache import cached
 from chainviz.drafts.operations.repair.cards import Links, cards_of, options_in
-from chainviz.drafts.operations.repair.goal import goal_view
 from chainviz.drafts.operations.responses import moved_on
 from chainviz.drafts.target import Target, target_of_job
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
+from chainviz.store.content.codec import unpack
 from chainviz.store.outline.build import outline_of
+from chainviz.store.query.problems import ProblemFilter, problems
 from chainviz.web.http import see_other, small_number, wants_fragment
 
 
@@ -193,3 +198,59 @@ def _decided(fix: Fix, options: RepairOptions) -> Fix:
     choice = next((each for each in wanted if each in fix.choices), fix.choice)
     # the job knows which fixes come before the place of the request
     return replace(fix, accepted=options.accepts(fix) and (fix.accepted or not options.since), choice=choice)
+
+
+MOST_ERRORS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLine:
+    place: str
+    """The name of the message for the provider, such as `messages.13`; "" if the file is not the JSON that is sent."""
+    title: str
+    text: str
+    """One sentence with the provider's own words."""
+    own_place: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoalView:
+    provider: Provider
+    """The provider of the next call, or the one that the person chose."""
+    errors: int
+    unsent: int
+    """The number of errors in messages that the agent no longer sends."""
+    is_accepted: bool
+    lines: tuple[ErrorLine, ...]
+    choices: tuple[tuple[Provider, VerdictView], ...]
+
+    @property
+    def more(self) -> int:
+        return max(0, self.errors - len(self.lines))
+
+
+def goal_view(target: Target, asked: str, at: Callable[[Path], str]) -> GoalView:
+    """Return the view of a goal. `asked` is the name of the chosen provider; "" or another word stands for that of the
+    chain."""
+    provider = next((each for each in PROVIDERS if each.name == asked), None) or provider_of(target.stored)
+    verdicts = verdicts_by_provider(unpack(outline_of(target.stored.snapshot).verdicts))
+    found = verdicts[provider].errors
+    errors = next_call_errors(target.stored, provider, found)
+    verdicts[provider] = replace(verdicts[provider], errors=errors)
+    lines = tuple(_lines(target, provider, at)) if errors else ()
+    is_accepted = verdicts[provider].state == "accepted"
+    choices = tuple((each, verdict_view(verdict)) for each, verdict in verdicts.items())
+    return GoalView(provider, errors, found - errors, is_accepted, lines, choices)
+
+
+def _lines(target: Target, provider: Provider, at: Callable[[Path], str]) -> list[ErrorLine]:
+    found = problems(target.stored, count=MOST_ERRORS, wanted=ProblemFilter(provider.name, "error")).problems[:MOST_ERRORS]
+    is_sent = target.stored.snapshot.format in provider.formats
+    numbers = request_numbers(target.stored, {each.message for each in found}) if is_sent else {}
+    return [_line(each, provider, numbers.get(each.message), at) for each in found]
+
+
+def _line(problem: Problem, provider: Provider, number: int | None, at: Callable[[Path], str]) -> ErrorLine:
+    place = provider.message_place.format(number) if number is not None else ""
+    return ErrorLine(place, rule_flag(problem.rule).capitalize(), problem.text, problem.path.number, at(problem.path))

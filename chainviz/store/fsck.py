@@ -1,29 +1,166 @@
-"""Check all rows of the store: their checksums, their content, and everything derived from it, which is computed again."""
+"""Check all rows of the store: their checksums, their content, and everything derived from it, which is computed again.
+
+Uploads are checked against their sha256, runs against the digests of their messages. The rows of the apps above are checked by theirs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
 
 from django.db import DatabaseError, connection
-from django.db.models import Count, F
+from django.db.models import Count, F, Max, Min
 
 from chainviz.store.checksums import Checked
 from chainviz.store.content.at_hand import forget
-from chainviz.store.content.message_reader import pieces_of
+from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
+from chainviz.store.content.message_shapes import pack_skeleton, preview
 from chainviz.store.content.pieces import Piece, join
-from chainviz.store.content.uploads import unused
-from chainviz.store.fsck.contents import RunCheck, upload_findings
-from chainviz.store.fsck.findings import Finding, changed_rows, guarded
-from chainviz.store.models import Draft, History, Outline, Purge, Run, Snapshot, Template, Upload, Version
+from chainviz.store.content.runs import stored_hash
+from chainviz.store.content.spans import message_digest
+from chainviz.store.content.uploads import digests, is_whole, own_chunks, unused
+from chainviz.store.models import (
+    Draft,
+    History,
+    Message,
+    Outline,
+    Purge,
+    Run,
+    RunChecksum,
+    Snapshot,
+    Template,
+    Upload,
+    UploadChunk,
+    Version,
+)
 from chainviz.store.outline.blocks import pack_rows, pack_sections
 from chainviz.store.outline.build import compute
 from chainviz.store.outline.cache import listing_of
 from chainviz.store.outline.edition import RULES_EDITION
-from chainviz.store.outline.hashes import concatenate, to_bytes
+from chainviz.store.outline.hashes import BASE, PRIME, concatenate, to_bytes
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.transfer.exports import export
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    severity: Literal["error", "note"]
+    text: str
+
+
+def guarded(what: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Damaged bytes may break any reader; that is a finding, not a crash."""
+    try:
+        yield from findings
+    except Exception as error:
+        yield Finding("error", f"{what} cannot be read: {type(error).__name__}: {error}")
+
+
+Model = type[Checked]
+
+
+def changed_rows(models: Sequence[Model]) -> Iterator[Finding]:
+    """Yield a finding for each row whose checksum does not match its columns."""
+    for model in models:
+        name = f"{model._meta.verbose_name}".capitalize()
+        for key in list(model._base_manager.order_by("pk").values_list("pk", flat=True)):
+            yield from guarded(f"{name} {key}", _row(model, key, f"{name} {key}"))
+
+
+def _row(model: Model, key: Any, name: str) -> Iterator[Finding]:
+    # twice: what a checksum covers beside the row may be written meanwhile
+    if not (_matches(model, key) or _matches(model, key)):
+        yield Finding("error", f"{name} has changed: its checksum does not match its columns.")
+
+
+def _matches(model: Model, key: Any) -> bool:
+    row = model._base_manager.filter(pk=key).first()
+    return row is None or (row.checksum is not None and bytes(row.checksum) == row.computed_checksum())
+
+
+GROUP = 200
+"""The number of messages that are read together."""
+
+
+def upload_findings(uploads: Sequence[Upload]) -> Iterator[Finding]:
+    """Check an upload and the later states of its file, the oldest first."""
+    whole = []
+    for upload in uploads:
+        if not is_whole(upload) and upload.runs.exclude(history__importing=None, writing=None).exists():
+            continue
+        indexes = list(UploadChunk.objects.filter(upload=upload).order_by("index").values_list("index", flat=True))
+        if indexes != list(own_chunks(upload)[: len(indexes)]):
+            yield Finding("error", f"{_upload_name(upload)} lacks some of its chunks.")
+        else:
+            whole.append(upload)
+    for upload, digest, size in digests(whole):
+        if size != upload.size:
+            yield Finding("error", f"{_upload_name(upload)} has {size} bytes instead of {upload.size}.")
+        elif digest != upload.sha256:
+            yield Finding("error", f"{_upload_name(upload)} has changed: its bytes do not match the sha256 of the upload.")
+
+
+def _upload_name(upload: Upload) -> str:
+    return f"Upload {upload.pk} ({upload.filename})"
+
+
+class RunCheck:
+    def __init__(self) -> None:
+        self.prefixes: dict[int, list[int]] = {}
+        """By run: the hash of its first n messages, for each n."""
+
+    def run(self, run: Run) -> Iterator[Finding]:
+        name = f"Run {run.pk} of chain {run.history_id}"
+        place = Message.objects.filter(run=run).aggregate(
+            first=Min("position"), last=Max("position"), n=Count("position")
+        )
+        count = place["n"]
+        self.prefixes[run.pk] = prefixes = [0]
+        if count and (place["first"], place["last"]) != (0, count - 1):
+            yield Finding("error", f"{name} lacks some of its messages.")
+            return
+        bodies = BodyReader()
+        group: list[StoredMessage] = []
+        for row in read_rows([Piece(run.pk, 0, count)] if count else []):
+            prefixes.append((prefixes[-1] * BASE + int.from_bytes(row.digest, "big") + 1) % PRIME)
+            group.append(row)
+            if len(group) == GROUP:
+                yield from self._messages(name, bodies, group)
+                group = []
+        yield from self._messages(name, bodies, group)
+        stored = RunChecksum.objects.filter(run=run).values_list("digest", flat=True).first()
+        if stored is None or bytes(stored) != stored_hash(run.pk):
+            yield Finding("error", f"{name} has changed: its checksum does not match its messages.")
+
+    def _messages(self, name: str, bodies: BodyReader, rows: list[StoredMessage]) -> Iterator[Finding]:
+        try:
+            messages = bodies.messages(rows)
+        except Exception as error:
+            if len(rows) == 1:
+                text = f"Message {rows[0].position} of {name} cannot be read: {type(error).__name__}: {error}"
+                yield Finding("error", text)
+                return
+            for row in rows:
+                yield from self._messages(name, BodyReader(), [row])
+            return
+        for row, message in zip(rows, messages, strict=True):
+            if message_digest(message) != row.digest:
+                yield Finding("error", f"Message {row.position} of {name} has changed: its digest does not fit.")
+            elif (message.size, pack_skeleton(message), preview(message)) != (
+                row.shape.size,
+                row.skeleton,
+                row.shape.preview,
+            ):
+                text = f"The stored facts of message {row.position} of {name} do not match the message."
+                yield Finding("error", text)
+
+    def hash(self, piece: Piece) -> int:
+        prefixes = self.prefixes[piece.run]
+        end = piece.start + piece.length
+        return (prefixes[end] - prefixes[piece.start] * pow(BASE, piece.length, PRIME)) % PRIME
+
 
 CHECKED = (Upload, History, Run, Template, Snapshot, Version, Draft)
 M = TypeVar("M", bound=Checked)
@@ -51,7 +188,7 @@ class Fsck:
         yield from guarded("The database", self._leftovers())
 
     def _snapshot(self, snapshot: Snapshot) -> Iterator[Finding]:
-        name = _name(snapshot)
+        name = _snapshot_name(snapshot)
         parent = snapshot.parent
         if parent is not None and (parent.pk >= snapshot.pk or parent.history_id != snapshot.history_id):
             yield Finding("error", f"{name} has a parent that cannot be its parent.")
@@ -79,7 +216,7 @@ class Fsck:
         listing = listing_of(outline)
         reader.blocks.load_rows((entry.digest for entry in listing.rows), hashes=True)
         reader.blocks.load_sections(entry.digest for entry in listing.sections)
-        wrong = f"The outline of {_name(snapshot)} is wrong; rebuild it with `chainviz fsck --rebuild`."
+        wrong = f"The outline of {_snapshot_name(snapshot)} is wrong; rebuild it with `chainviz fsck --rebuild`."
         for entry in listing.rows:
             if pack_rows(reader.hashed_rows(entry)).entry != entry:
                 yield Finding("error", wrong)
@@ -151,7 +288,10 @@ def fsck() -> Iterator[Finding]:
     return Fsck().findings()
 
 
-def _name(snapshot: Snapshot) -> str:
+def _snapshot_name(snapshot: Snapshot) -> str:
     number = snapshot.versions.values_list("number", flat=True).first()
     what = f"version {number}" if number is not None else f"step {snapshot.pk}"
     return f"{what.capitalize()} of chain {snapshot.history_id}"
+
+
+__all__ = ["fsck"]
