@@ -18,40 +18,40 @@ from chainviz import __version__
 
 TYPE_CHECKING = False  # see chainviz/__init__.py
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import NoReturn
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
 
-# name -> (module with add_arguments and run, one line of help)
+# name -> (module with add_NAME_arguments and run_NAME, one line of help)
 COMMANDS = {
     "show": ("chainviz.commands.show", "print the tree of each chain"),
-    "check": ("chainviz.commands.check", "list the problems of each chain"),
+    "check": ("chainviz.commands.check.check", "list the problems of each chain"),
     "apply": ("chainviz.commands.apply", "run an operation on each chain"),
-    "recipe": ("chainviz.commands.recipe", "run a recipe on each chain"),
+    "recipe": ("chainviz.commands.apply", "run a recipe on each chain"),
     "convert": ("chainviz.commands.convert", "convert chains to another format"),
     "fix": ("chainviz.commands.fix", "make a session valid again so that its agent can resume it"),
     "sessions": ("chainviz.commands.sessions", "list the sessions of this machine's agents"),
-    "doctor": ("chainviz.commands.doctor", "check every session of this machine, and fix those that would be refused"),
-    "open": ("chainviz.commands.open", "show a session of this machine in the browser"),
+    "doctor": ("chainviz.commands.sessions", "check every session of this machine, and fix those that would be refused"),
+    "open": ("chainviz.commands.server.open", "show a session of this machine in the browser"),
     "diff": ("chainviz.commands.diff", "show what changed from one file to another"),
     "parse": ("chainviz.commands.parse", "show the sections and tool calls of a model's answer"),
     "state": ("chainviz.commands.state", "check a conversation state, or show what a chain would store and send"),
     "simulate": ("chainviz.commands.simulate", "show when compaction strategies would have fired in a chain"),
     "observations": ("chainviz.commands.observations", "list the tool results of each chain"),
-    "mcp": ("chainviz.commands.mcp", "serve sessions to an agent: an MCP server on standard input and output"),
-    "integrate": ("chainviz.commands.integrate", "add chainviz to the settings of an agent, or take it out"),
-    "hook": ("chainviz.commands.hook", "what agents run after chainviz integrate: check, copy or open a session"),
+    "mcp": ("chainviz.commands.agents", "serve sessions to an agent: an MCP server on standard input and output"),
+    "integrate": ("chainviz.commands.agents", "add chainviz to the settings of an agent, or take it out"),
+    "hook": ("chainviz.commands.agents", "what agents run after chainviz integrate: check, copy or open a session"),
     "generate": ("chainviz.commands.generate", "make up a chain for tests"),
-    "serve": ("chainviz.commands.serve", "start the web application on this machine"),
-    "add": ("chainviz.commands.add", "add files to this machine's library, even while its server runs"),
-    "createowner": ("chainviz.commands.createowner", "create the first account in team mode"),
-    "changepassword": ("chainviz.commands.changepassword", "set a new password for an account in team mode"),
-    "push": ("chainviz.commands.push", "upload files to a server and print the links of their chains"),
-    "token": ("chainviz.commands.token", "create a token for programs that use the API"),
-    "backup": ("chainviz.commands.backup", "write the whole installation into one file, while it runs"),
-    "restore": ("chainviz.commands.restore", "fill an empty installation from a backup"),
-    "fsck": ("chainviz.commands.fsck", "check everything that is stored against its hashes"),
+    "serve": ("chainviz.commands.server.serve", "start the web application on this machine"),
+    "add": ("chainviz.commands.server.open", "add files to this machine's library, even while its server runs"),
+    "createowner": ("chainviz.commands.server.accounts", "create the first account in team mode"),
+    "changepassword": ("chainviz.commands.server.accounts", "set a new password for an account in team mode"),
+    "push": ("chainviz.commands.server.push", "upload files to a server and print the links of their chains"),
+    "token": ("chainviz.commands.server.accounts", "create a token for programs that use the API"),
+    "backup": ("chainviz.commands.server.installation", "write the whole installation into one file, while it runs"),
+    "restore": ("chainviz.commands.server.installation", "fill an empty installation from a backup"),
+    "fsck": ("chainviz.commands.server.installation", "check everything that is stored against its hashes"),
     "help": ("chainviz.commands.help", "print a page of the help, or the list of its pages"),
-    "worker": ("chainviz.commands.worker", "run slow jobs in a separate process"),
+    "worker": ("chainviz.commands.server.serve", "run slow jobs in a separate process"),
 }
 
 EXTRAS = {"mcp": "mcp", "mcp_types": "mcp"}
@@ -87,9 +87,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _add_arguments(name: str, parser: Parser) -> None:
     try:
-        import_module(COMMANDS[name][0]).add_arguments(parser)
+        _function(f"add_{name}_arguments", name)(parser)
     except ModuleNotFoundError as error:
         parser.exit(2, f"{parser.prog}: {_missing_library(error)}\n")
+
+
+def _function(name: str, command: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = getattr(import_module(COMMANDS[command][0]), name)
+    return found
 
 
 def _missing_library(error: ModuleNotFoundError) -> str:
@@ -106,9 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
     from chainviz.commands.io import complain
     from chainviz.core.errors import ChainError
 
-    module = import_module(COMMANDS[arguments.command][0])
+    run_command = _function(f"run_{arguments.command}", arguments.command)
     try:
-        code: int = module.run(arguments)
+        code: int = run_command(arguments)
         sys.stdout.flush()
     except ChainError as error:
         complain(error)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chainviz import cli
-from chainviz.commands import worker
+from chainviz.commands.server import serve
 from chainviz.core.errors import ChainError
 
 
@@ -36,7 +36,7 @@ def test_an_error_of_input_is_one_line_and_2(
     def refuse(arguments: object) -> int:
         raise ChainError("line 3, column 9: a comma is missing.")
 
-    monkeypatch.setattr(worker, "run", refuse)
+    monkeypatch.setattr(serve, "run_worker", refuse)
     assert cli.main(["worker"]) == 2
     assert capsys.readouterr().err == "chainviz: line 3, column 9: a comma is missing.\n"
 
@@ -51,7 +51,7 @@ def test_every_command_module_can_be_asked_for_help(capsys: pytest.CaptureFixtur
 SPEAK = """
 import sys, types
 from chainviz import cli
-talk = types.SimpleNamespace(add_arguments=lambda parser: None, run=lambda arguments: print("half \\ud83d\\n" * {lines}) or 0)
+talk = types.SimpleNamespace(add_talk_arguments=lambda parser: None, run_talk=lambda arguments: print("half \\ud83d\\n" * {lines}) or 0)
 sys.modules["talk"] = talk
 cli.COMMANDS["talk"] = ("talk", "talks")
 raise SystemExit(cli.main(["talk"]))

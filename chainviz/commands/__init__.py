@@ -1,4 +1,5 @@
-"""The command line, one module a command: `add_arguments(parser)` and `run(arguments) -> exit code`, imported when it is called.
+"""The command line. A module has one command or several that are used together, and is imported when one of them is called.
 
-`io` reads and writes files, options and reports; `server` is what the commands that serve pages or run jobs share.
+A command has two functions: `add_NAME_arguments(parser)` and `run_NAME(arguments) -> exit code`. `io` reads and writes files, options
+and reports.
 """

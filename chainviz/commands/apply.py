@@ -1,4 +1,8 @@
-"""`chainviz apply`: run one operation on each chain of the files, write the result, and report the changes."""
+"""Commands that change files: `apply` runs one operation on each chain, `recipe` the steps of a recipe.
+
+They write the result and report the changes. A file has no earlier versions, so the purge of a recipe does nothing here. A warning says
+so, and says where a purge is possible.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from chainviz.api.chain import Chain, Report, Result, document_of, rewrite_of
 from chainviz.api.file import ChainFile
@@ -31,7 +36,7 @@ from chainviz.commands.io import (
     warn,
 )
 from chainviz.core.chain.surroundings import Rewrite
-from chainviz.core.errors import ChainError, OptionsError, PathError, Refused
+from chainviz.core.errors import ChainError, DocumentError, OptionsError, PathError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Options
@@ -39,9 +44,10 @@ from chainviz.core.operations.convert import SAME
 from chainviz.core.operations.convert.losses import verdict_lines
 from chainviz.core.operations.execute import get_operation, read_options
 from chainviz.core.operations.summarize import SUMMARIZE, SummarizeOptions
+from chainviz.core.recipes import read_recipe
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_apply_arguments(parser: argparse.ArgumentParser) -> None:
     operations = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
     for operation in OPERATIONS:
         own = operations.add_parser(
@@ -75,7 +81,7 @@ class NotApplied:
     why: ChainError
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_apply(arguments: argparse.Namespace) -> int:
     operation = get_operation(arguments.operation)
     options = read_options(operation, option_values(operation.Options, arguments.set))
     if arguments.writer and operation.name not in WRITING:
@@ -196,3 +202,20 @@ def _copies_left(chains: Sequence[Chain], rewrite: Rewrite) -> Iterator[str]:
         is_beside = id(loaded) not in now and loaded.envelope.region in rewritten
         if not is_beside and any(rewrite(each.text) != each.text for message in messages for each in message.source):
             yield f"{file.title(loaded)} still contains some of the removed content in its own messages."
+
+
+def add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("recipe", metavar="RECIPE", help="a recipe as JSON or TOML, such as one downloaded from its page")
+    add_files(parser)
+    add_format(parser)
+    add_choice(parser)
+    add_output(parser)
+
+
+def run_recipe(arguments: argparse.Namespace) -> int:
+    try:
+        content = Path(arguments.recipe).read_bytes()
+    except OSError as error:
+        raise DocumentError(f"{arguments.recipe} cannot be read: {error.strerror or error}.") from None
+    recipe = read_recipe(content)
+    return apply_to_files(arguments, lambda chain: chain.apply_recipe(recipe))

@@ -21,7 +21,7 @@ from chainviz.core.operations.convert import SAME
 from chainviz.core.operations.convert.losses import verdict_lines
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     add_format(parser)
     add_choice(parser)
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_convert(arguments: argparse.Namespace) -> int:
     if arguments.install or (arguments.to in TARGETS and arguments.to != TARGETS[arguments.to].format):
         return _hand_off(arguments)
     if not arguments.out:

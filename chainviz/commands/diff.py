@@ -18,7 +18,7 @@ from chainviz.core.diff.text import render
 from chainviz.core.formats import get_format
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     add_file(parser, "old")
     add_file(parser, "new")
     add_format(parser)
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_diff(arguments: argparse.Namespace) -> int:
     if arguments.format:
         get_format(arguments.format)
     with opened(arguments.old, arguments) as old, opened(arguments.new, arguments) as new:

@@ -28,7 +28,7 @@ MOST_CHANGES = 1_000
 """The most lines of a difference that are printed."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "sessions",
         metavar="SESSION",
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     act.add_argument("--restore", action="store_true", help="restore the newest backup, byte for byte")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_fix(arguments: argparse.Namespace) -> int:
     provider = get_provider(arguments.provider) if arguments.provider else None
     return max([_code(name, arguments, provider) for name in arguments.sessions])
 

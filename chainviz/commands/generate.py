@@ -17,7 +17,7 @@ OPENING = 200
 """The number of messages by which the format of a file is detected."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", choices=list(PREDEFINED), metavar="NAME", help=f"one of {', '.join(PREDEFINED)}")
     parser.add_argument("--messages", type=int, metavar="N", help="a valid chain of N messages with real sizes")
     parser.add_argument("--sections", type=int, default=2, metavar="N", help="otherwise: sections (default 2)")
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", default="-", metavar="FILE", help="where to write; - is standard output")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_generate(arguments: argparse.Namespace) -> int:
     format, messages = get_format(arguments.to), _messages(arguments)
     _check_opens(format, messages[:OPENING])
     write_out(arguments.out, document_in(format, messages))

@@ -8,13 +8,13 @@ from chainviz.commands.io import tell
 from chainviz.help.pages import GROUPS, NAMES, all_pages
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_help_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "page", metavar="PAGE", nargs="?", choices=NAMES, help="the page; without one, all pages are listed"
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_help(arguments: argparse.Namespace) -> int:
     pages = all_pages()
     tell(pages[arguments.page].markdown().splitlines() if arguments.page else _contents())
     return 0

@@ -21,7 +21,7 @@ from chainviz.core.text_formats import TEXT_FORMATS
 SHOWN = 70
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_observations_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     parser.add_argument("--tools", default="", metavar="A,B", help="tools that have results in the chain but no calls")
     texts = parser.add_argument_group("the results as the text that a model reads")
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_observations(arguments: argparse.Namespace) -> int:
     names = [name.strip() for name in arguments.tools.split(",") if name.strip()]
 
     def work(_: Input, file: ChainFile) -> int:

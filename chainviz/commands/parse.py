@@ -20,7 +20,7 @@ SHOWN = 70
 USUAL = ParseOptions()
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_parse_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", help="the answer, or a file that contains it; - reads standard input")
     formats = [each.name for each in TEXT_FORMATS]
     parser.add_argument("--format", default="", choices=formats, help="default: the one that finds more sections")
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one object")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_parse(arguments: argparse.Namespace) -> int:
     names = [name.strip() for name in arguments.sections.split(",") if name.strip()]
     text = _text(arguments.text)
     options = {name: getattr(arguments, name) for name in ("format", "strict", "calls_in", "syntax")}

@@ -15,7 +15,7 @@ from chainviz.core.lost import describe_lost
 from chainviz.core.usage.estimate import tokens_of
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     add_format(parser)
     add_choice(parser)
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_show(arguments: argparse.Namespace) -> int:
     def show(each: Input, file: ChainFile) -> int:
         for chain in chosen(file, arguments.chain):
             tell([_json(chain, arguments.tokens)] if arguments.json else _lines(chain, arguments.tokens))

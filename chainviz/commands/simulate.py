@@ -13,7 +13,7 @@ from chainviz.core.errors import OptionsError
 from chainviz.core.operations.compact.simulation import ESTIMATES, PLAIN, Lost, Simulated, Simulation
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_simulate_arguments(parser: argparse.ArgumentParser) -> None:
     add_file(parser, "file")
     parser.add_argument(
         "--strategy", action="append", default=[], metavar="NAME=JSON", help="a strategy; NAME=@FILE reads it from a file; may be repeated"
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_simulate(arguments: argparse.Namespace) -> int:
     strategies = dict(_parse_strategy(given) for given in arguments.strategy)
     with opened(arguments.file, arguments) as file:
         for chain in chosen(file, arguments.chain):

@@ -23,7 +23,7 @@ from chainviz.core.state.salvage import Salvaged, salvage
 SHOWN = 70
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_state_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a state document, or any transcript; - reads standard input")
     parser.add_argument(
         "--provider", default="", choices=list(DIALECTS), help="the provider that must be able to continue the state"
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one object")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_state(arguments: argparse.Namespace) -> int:
     content = _content(arguments.file)
     chains = _chains(content)
     if chains and not is_state_format(chains[0].format):

@@ -12,7 +12,7 @@ from chainviz.api.chain import Chain, Result
 from chainviz.api.comparison import diff
 from chainviz.api.json_objects import usage_lines
 from chainviz.api.tree_text import problem_line, report_line
-from chainviz.commands.pasted_error import located_lines
+from chainviz.commands.check.pasted_error import located_lines
 from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.tree import message_paths
 from chainviz.core.counts import count_text

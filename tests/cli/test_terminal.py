@@ -14,7 +14,7 @@ import pytest
 
 import chainviz
 from chainviz import cli
-from chainviz.commands.check_reports import REPORTS
+from chainviz.commands.check.reports import REPORTS
 from chainviz.core.operations import OPERATIONS
 from tests import ROOT
 from tests.attacks.transcripts import whole
@@ -107,9 +107,9 @@ RUN_EACH = """
 import json, sys
 from tests.cli.test_terminal import NAME
 from chainviz import cli
-from chainviz.commands import createowner, serve
+from chainviz.commands.server import accounts, serve
 serve.serve = lambda *words, **more: None
-createowner.read_password = lambda: "a long enough passphrase"
+accounts.read_password = lambda: "a long enough passphrase"
 for words in json.load(sys.stdin):
     print("##", words[0], flush=True)
     if words == ["worker"]:

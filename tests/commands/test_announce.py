@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chainviz.accounts.models import Team
-from chainviz.commands import serve
+from chainviz.commands.server import serve
 from chainviz.commands.server.startup import announce
 from tests.accounts.conftest import team_mode  # noqa: F401
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from chainviz.commands.serve import options
+from chainviz.commands.server.serve import options
 from chainviz.web.middleware import AT_ONCE, LARGE
 from tests.commands.test_serve import Server
 

@@ -16,7 +16,7 @@ from chainviz.accounts.tokens import create_token
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
 from chainviz.cli import main
-from chainviz.commands import push
+from chainviz.commands.server import push
 from chainviz.jobs.tasks import run_next_job
 from tests import ROOT
 from tests.chains.files import lines

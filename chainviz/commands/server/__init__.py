@@ -1,1 +1,1 @@
-"""Code that the commands for pages and jobs share."""
+"""The commands for pages, jobs and the installation, and for a server elsewhere. What they share is in `startup`."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import fcntl
 import gc
 import hashlib
+import json
 import logging
 import os
 import shutil
+import socket
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -15,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from chainviz.commands.io import complain, tell
+from chainviz.settings import CHAINVIZ
 
 RESERVE = "reserve"
 RESERVE_SIZE = 1_000_000
@@ -216,3 +219,31 @@ def give_up_reserve(folder: Path) -> bool:
     found = path.exists()
     path.unlink(missing_ok=True)
     return found
+
+
+SECONDS = 2.0
+"""The most seconds to wait for a connection on this machine."""
+
+
+def _note() -> Path:
+    return CHAINVIZ.data / "serving.json"
+
+
+def note_server(host: str, port: int, url: str) -> None:
+    with suppress(OSError):  # the server also runs on a full disk
+        _note().write_text(json.dumps({"host": host, "port": port, "url": url}))
+
+
+def forget_server() -> None:
+    with suppress(OSError):
+        _note().unlink()
+
+
+def running_url() -> str:
+    """Return the address of the running server; "" if no server answers, because a killed server leaves its file."""
+    try:
+        found = json.loads(_note().read_text())
+        with socket.create_connection((found["host"], found["port"]), timeout=SECONDS):
+            return str(found["url"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""

@@ -1,24 +1,37 @@
-"""`chainviz serve`: prepare the database, import the given files, then start gunicorn with one process for each core, and one process for
-jobs (worker.py)."""
+"""`chainviz serve`: prepare the database, import the given files, then start gunicorn with one process for each core.
+
+One more process runs slow jobs, as `chainviz worker` does. Any number of workers may run.
+"""
 
 from __future__ import annotations
 
 import argparse
 import fcntl
 import gc
+import logging
 import os
+import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
 
 from chainviz.commands.io import add_format, complain, remark, tell
-from chainviz.commands.server.running_server import forget_server, note_server
-from chainviz.commands.server.startup import announce, prepare, release_connections
-from chainviz.commands.worker import keep_child
+from chainviz.commands.server.startup import (
+    announce,
+    forget_server,
+    judge_again_if_needed,
+    note_server,
+    prepare,
+    release_connections,
+    set_up_django,
+)
 from chainviz.core.errors import ChainError, DocumentError
 from chainviz.core.formats import get_format
 from chainviz.settings import CHAINVIZ
@@ -26,7 +39,7 @@ from chainviz.settings import CHAINVIZ
 FILES = "a transcript to import, or a folder or pattern whose files to list"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="*", help=f"{FILES}, before it starts")
     add_format(parser)
     parser.add_argument("--host", default=CHAINVIZ.host, help="address to listen on (CHAINVIZ_HOST)")
@@ -36,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--without-jobs", action="store_true", help="leave slow jobs to `chainviz worker`")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_serve(arguments: argparse.Namespace) -> int:
     if reason := cannot_listen(arguments.host, arguments.port):
         complain(reason)
         return 2
@@ -244,3 +257,47 @@ def tell_ready(url: str, address: str = "") -> None:
     """Print the address for people. In team mode, several processes share it, so each also prints its own address."""
     own = f", listening on {address}" if address and CHAINVIZ.mode == "team" else ""
     announce(f"chainviz is ready: {url}{own}  (stop it with Ctrl+C)")
+
+
+log = logging.getLogger(__name__)
+PAUSE_SECONDS = 1
+
+
+def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+
+
+def run_worker(arguments: argparse.Namespace) -> int:
+    if arguments.child:
+        set_up_django()
+        from chainviz.jobs.worker import cut_off_later
+
+        threading.Thread(target=_end_with_parent, args=(cut_off_later,), daemon=True).start()
+    elif not prepare():
+        return 2
+    else:
+        announce("chainviz worker is ready")
+    from chainviz.jobs import worker
+
+    judge_again_if_needed()
+    worker.run_worker()
+    return 0
+
+
+def keep_child() -> None:
+    """Run jobs in a child process that ends with this one. When the child ends unexpectedly, start another one."""
+    command = [sys.executable, "-P", "-m", "chainviz", "worker", "--child"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    while True:
+        # a separate session, so that Ctrl+C in the terminal reaches only the parent
+        child = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, start_new_session=True)
+        log.warning("The job process ended with status %s; another one is started.", child.wait())
+        time.sleep(PAUSE_SECONDS)
+
+
+def _end_with_parent(cut_off: Callable[[], None]) -> None:
+    """Stop this process when the parent ends for any reason, because the pipe to the parent closes then."""
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    cut_off()
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -11,11 +11,10 @@ from chainviz.api.file import ChainFile
 from chainviz.api.json_objects import problem_object, unread_object, verdict_objects
 from chainviz.api.tree_text import problem_line
 from chainviz.api.writing import write_out
-from chainviz.commands.check_reports import REPORTS
-from chainviz.commands.findings import Checked, checked
+from chainviz.commands.check.pasted_error import located_lines, located_object, read_text, sessions_with
+from chainviz.commands.check.reports import REPORTS, Checked, checked
+from chainviz.commands.check.review import check_reviews
 from chainviz.commands.io import Input, add_choice, add_files, add_format, chosen, each_file, tell
-from chainviz.commands.pasted_error import located_lines, located_object, read_text, sessions_with
-from chainviz.commands.review import check_reviews
 from chainviz.core.chain.problems import SEVERITIES, Problem, Severity, strict_error
 from chainviz.core.chain.surroundings import UNREAD
 from chainviz.core.errors import OptionsError
@@ -34,7 +33,7 @@ OWN = "own"
 """The value of --provider for the provider of the chain's next call."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser, may_lack=True)
     add_format(parser)
     add_choice(parser)
@@ -75,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_check(arguments: argparse.Namespace) -> int:
     if not (arguments.files or arguments.error):
         raise OptionsError("Name a file to check, or an error with --error.")
     if arguments.review:

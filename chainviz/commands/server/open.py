@@ -1,4 +1,7 @@
-"""`chainviz open`: show a session of this machine in the browser, with the running server or a new one."""
+"""Commands that show something in the browser: `open` a session of this machine, `add` files to its library and print their links.
+
+`open` uses the running server or starts one; `add` works whether a server runs or not.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,19 @@ from pathlib import Path
 from threading import Thread
 
 from chainviz.api.sessions import sessions_named
-from chainviz.commands.io import complain, tell
-from chainviz.commands.serve import cannot_listen, serve, tell_ready, url_of
-from chainviz.commands.server.running_server import note_server, running_url
-from chainviz.commands.server.startup import make_private, prepare, release_connections, set_up_django
+from chainviz.commands.io import add_format, complain, tell
+from chainviz.commands.server.serve import FILES, cannot_listen, serve, take_in, tell_ready, url_of
+from chainviz.commands.server.startup import make_private, note_server, prepare, release_connections, running_url, set_up_django
 from chainviz.commands.sessions import add_agent, session_line
 from chainviz.core.errors import DocumentError, OptionsError
+from chainviz.core.formats import get_format
 from chainviz.settings import CHAINVIZ
 
 MOST_NAMED = 10
 """The most sessions that are listed if several have the id."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_open_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "session",
         metavar="ID",
@@ -30,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="only print the address of the page")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_open(arguments: argparse.Namespace) -> int:
     if CHAINVIZ.mode == "team":
         raise OptionsError("chainviz open is for local mode; a team's server lists the sessions of its folders.")
     address = address_of(arguments.session, arguments.agent)
@@ -90,3 +93,24 @@ def page_of(address: str, site: str) -> str:
     chains = take_file(local_member(), Path(address)).chains
     release_connections()
     return f"{site}{reverse('chains:chain', args=[chains[0].pk])[1:]}"
+
+
+def add_add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", metavar="FILE", nargs="+", help=FILES)
+    add_format(parser)
+
+
+def run_add(arguments: argparse.Namespace) -> int:
+    if CHAINVIZ.mode == "team":
+        raise OptionsError("chainviz add is for local mode; send files to a team's server with chainviz push FILE --to URL.")
+    format = get_format(arguments.format).name if arguments.format else ""
+    url = running_url()
+    if url:
+        set_up_django()
+        make_private()
+    elif not prepare():
+        return 2
+    code = take_in(arguments.files, format, url or url_of(CHAINVIZ.host, CHAINVIZ.port))
+    if not url:
+        complain("no server runs on this machine; start one with chainviz serve, then open the link.")
+    return code

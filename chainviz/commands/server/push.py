@@ -31,7 +31,7 @@ LONGEST = 600.0
 """The most seconds to wait for one answer."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_push_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     parser.add_argument(
         "--to",
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_push(arguments: argparse.Namespace) -> int:
     server = Server(arguments.to, token_of_environment())
     code = 0
     for each in inputs(arguments.files):
