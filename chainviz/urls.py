@@ -11,7 +11,7 @@ from chainviz.fixes import page as sessions
 from chainviz.http_api.metrics import metrics
 from chainviz.mcp.team import mcp
 from chainviz.purge import page as purge
-from chainviz.purge.bulk_page import purge_of_run
+from chainviz.purge.page import purge_of_run
 from chainviz.web import views
 
 urlpatterns: list[URLPattern | URLResolver] = [

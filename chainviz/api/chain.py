@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chainviz.api.answer import build_options
-from chainviz.api.file import ChainFile, FileSurroundings, open_file
-from chainviz.api.message_objects import plain_messages
+from chainviz.api.file import ChainFile, FileSurroundings, open_file, plain_messages
 from chainviz.api.state import next_call_of, state_of_chain
 from chainviz.api.tree_html import tree_html
 from chainviz.api.tree_text import all_problems, report_line, tree_lines

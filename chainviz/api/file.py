@@ -1,12 +1,18 @@
-"""An open file with its chains, and the rest of the file around the messages of each."""
+"""An open file with its chains and the rest of the file around the messages of each, and message objects of agent frameworks.
+
+Such an object becomes the JSON value that it is stored as.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from chainviz.core.chain.surroundings import Rewrite, Unread
 from chainviz.core.documents.document_context import DocumentContext, stretches_between
@@ -103,3 +109,26 @@ class FileSurroundings:
 
     def _rewritten(self, text: str) -> str:
         return reduce(lambda given, rewrite: rewrite(given), self.rewrites, text)
+
+
+def plain_messages(messages: Sequence[Any]) -> list[Any]:
+    """Return messages as JSON values. Mappings stay as they are; objects of LangChain, of the OpenAI Agents SDK and of pydantic-ai
+    are written as those libraries write them, without importing the libraries."""
+    return [_plain(message) for message in messages]
+
+
+def _plain(message: Any) -> Any:
+    if message is None or isinstance(message, str | int | float | list | Mapping):
+        return message
+    if hasattr(message, "to_input_item"):  # an item of a run of the OpenAI Agents SDK
+        return _plain(message.to_input_item())
+    if hasattr(message, "model_dump"):  # a model of pydantic: LangChain, the items of OpenAI
+        return message.model_dump(mode="json", exclude_unset=_is_of_openai(message))
+    if dataclasses.is_dataclass(message) and not isinstance(message, type):  # pydantic-ai
+        return TypeAdapter(type(message)).dump_python(message, mode="json")
+    return message
+
+
+def _is_of_openai(message: object) -> bool:
+    """Return True if unset fields have to be omitted, because the API refuses them."""
+    return type(message).__module__.startswith("openai.")

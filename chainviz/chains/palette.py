@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import Permission, requires
 from chainviz.chains.explorer.actions import GROUPS, Action, Situation, actions_of
-from chainviz.chains.explorer.places import NoSuchPlace, find_place
+from chainviz.chains.explorer.place_views import NoSuchPlace, find_place
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import version_subject
 from chainviz.chains.models import Chain

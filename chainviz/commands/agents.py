@@ -106,7 +106,7 @@ def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_mcp(arguments: argparse.Namespace) -> int:
-    from chainviz.mcp.machine import MachineLibrary
+    from chainviz.mcp.library import MachineLibrary
     from chainviz.mcp.server import serve_streams
 
     serve_streams(MachineLibrary(may_write=arguments.allow_writing))

@@ -17,8 +17,7 @@ from chainviz.core.counts import count_text
 from chainviz.core.errors import DocumentError, OptionsError, Refused, excerpt
 from chainviz.core.state.document import DIALECTS, State, write_state
 from chainviz.core.state.export import NextCall, is_state_format, provider_of
-from chainviz.core.state.faults import StateFile
-from chainviz.core.state.salvage import Salvaged, salvage
+from chainviz.core.state.faults import Salvaged, StateFile, salvage
 
 SHOWN = 70
 

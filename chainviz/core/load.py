@@ -20,7 +20,7 @@ from chainviz.core.formats.conversion import sources_in
 from chainviz.core.formats.cross_provider import Route
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.formats.stylist import Stylist
-from chainviz.core.state.salvage import with_state_notes
+from chainviz.core.state.faults import with_state_notes
 
 
 @dataclass(frozen=True)

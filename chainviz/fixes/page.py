@@ -35,8 +35,8 @@ from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers.contract import Provider
 from chainviz.fixes.difference import MOST_CHAINS, Differences, together
+from chainviz.fixes.error_page import LONGEST, PastedFix, pasted_fix
 from chainviz.fixes.fix import FixedChain, FixedSession, Target
-from chainviz.fixes.pasted import LONGEST, PastedFix, pasted_fix
 from chainviz.fixes.stored_session import HowToRead, StoredSession, fix_content, stored_session
 from chainviz.fixes.version import save_version
 from chainviz.web.http import see_other

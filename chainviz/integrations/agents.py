@@ -14,8 +14,7 @@ from typing import Any
 
 from chainviz.core.errors import OptionsError, Refused
 from chainviz.core.sources.machine import Home
-from chainviz.integrations.changes import FileChange, read_settings
-from chainviz.integrations.insertion import insertion
+from chainviz.integrations.changes import FileChange, insertion, read_settings
 
 SECONDS = 60
 """The seconds that an agent waits for a hook."""

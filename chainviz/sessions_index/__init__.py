@@ -20,5 +20,5 @@ Pages use only these functions and the models:
     models.SessionError                        error texts of tools and APIs: `session.error_rows`
     models.SessionRepeat                       identical calls made again: `session.repeats`
 
-In reading order: `models`, `listing` (which sessions there are), `reading` (one session into its rows), `services`.
+In reading order: `models`, `listing` (which sessions there are, and one session into its rows), `services`.
 """

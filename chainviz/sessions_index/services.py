@@ -20,9 +20,8 @@ from chainviz.core.sources import FoundStore, Machine, find_stores, get_store
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
-from chainviz.sessions_index.listing import fill_heads, list_source, unread_first
+from chainviz.sessions_index.listing import EDITION, fill_heads, list_source, read_session, unread_first
 from chainviz.sessions_index.models import Revision, Session, Source, note_changes, revision_of
-from chainviz.sessions_index.reading import EDITION, read_session
 
 FIRST = 60
 """The number of rows whose titles are read before the page after a choice is shown."""

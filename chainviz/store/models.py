@@ -1,6 +1,6 @@
 """The tables of the store. Content is stored as bytes, never in text or JSON columns, because it may contain NUL and lone surrogates.
 
-Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (append_only.py). Histories (their head),
+Uploads, chunks, runs, templates, messages, bodies, snapshots and versions are append-only (checksums.py). Histories (their head),
 drafts and steps change. Outlines, derived values and the search index are caches that can be dropped. The checksum of a run covers
 its messages and bodies, the sha256 of an upload its chunks, the checksum of a draft its steps, and the checksum of a row everything
 else (checksums.py).

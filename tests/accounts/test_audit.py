@@ -23,7 +23,7 @@ from chainviz.accounts.tokens import create_token
 from chainviz.chains.models import Arrival, Chain
 from chainviz.drafts.models import Draft
 from chainviz.purge.jobs import start_purge
-from chainviz.store.append_only import EVENTS
+from chainviz.store.checksums import EVENTS
 from chainviz.store.models import Purge
 from chainviz.web.formatting import formula_safe
 from tests.accounts.people import PASSWORD, client_of, make_member, make_team

@@ -14,11 +14,11 @@ from django.conf import settings as django_settings
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from chainviz.accounts import throttle
 from chainviz.accounts.audit.models import AuditRow
 from chainviz.accounts.members import invite
 from chainviz.accounts.models import Invitation, Membership, SignInAttempt, Team, User
 from chainviz.accounts.permissions import Role
+from chainviz.accounts.views import sign_in
 from chainviz.settings import OIDC_APPS, OIDC_MIDDLEWARE
 from tests.accounts.oidc_provider import CLIENT, OTHER_KEY, SECRET, Claims, Provider, running
 from tests.accounts.people import PASSWORD, make_member, make_team
@@ -204,7 +204,7 @@ def test_the_way_back_works_once_and_in_one_browser(provider: Provider, lin: Mem
 
 
 def test_beginning_is_throttled(provider: Provider, lin: Membership, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "LIMITS", {"account": 10, "client": 2})
+    monkeypatch.setattr(sign_in, "LIMITS", {"account": 10, "client": 2})
     assert [client.get("/sign-in/oidc/").status_code for _ in range(3)] == [302, 302, 429]
 
 

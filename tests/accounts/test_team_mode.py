@@ -11,11 +11,11 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from chainviz.accounts import throttle
 from chainviz.accounts.administration import create_owner, set_password
 from chainviz.accounts.models import Invitation, Membership, SignInAttempt, Team, User, local_owner
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token, find_token
+from chainviz.accounts.views import sign_in as sign_in_views
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.review.fsck import fsck_review
@@ -80,13 +80,13 @@ def test_guessing_is_throttled_for_the_account_and_for_the_client(
     team_mode: Team, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_member(team_mode, "Lin", Role.OWNER)
-    monkeypatch.setattr(throttle, "LIMITS", {"account": 2, "client": 4})
+    monkeypatch.setattr(sign_in_views, "LIMITS", {"account": 2, "client": 4})
     for _ in range(2):
         assert sign_in(client, "lin@example.org", "wrong").status_code == 422
 
     refused = sign_in(client, "lin@example.org")
     assert refused.status_code == 429
-    assert 0 < int(refused["Retry-After"]) <= throttle.WINDOW.total_seconds()
+    assert 0 < int(refused["Retry-After"]) <= sign_in_views.WINDOW.total_seconds()
     assert sign_in(client, "lin@example.org", REMOTE_ADDR="10.0.0.9").status_code == 429, "another client, same account"
 
     for _ in range(2):

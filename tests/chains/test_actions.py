@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains.explorer.places import NoSuchPlace, find_place, message_number
+from chainviz.chains.explorer.place_views import NoSuchPlace, find_place, message_number
 from chainviz.chains.models import Chain
 from chainviz.core.operations import OPERATIONS
 from chainviz.store.content.chain import StoredChain

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from chainviz.help.pages import NAMES
-from chainviz.help.search import all_sections, find_in_help
+from chainviz.help.views import all_sections, find_in_help
 
 pytestmark = pytest.mark.django_db
 

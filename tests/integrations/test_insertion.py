@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.errors import Refused
-from chainviz.integrations.insertion import insertion
+from chainviz.integrations.changes import insertion
 
 KEYS = st.sampled_from(["hooks", "SessionStart", "a", 'quo"ted', "{"])
 VALUES = st.recursive(

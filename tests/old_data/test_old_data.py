@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from chainviz.store.append_only import TABLES
+from chainviz.store.checksums import TABLES
 from tests.old_data.data_folder import HERE, DataFolder, new_data_folder
 
 pytestmark = pytest.mark.database

@@ -14,7 +14,7 @@ from chainviz.core.errors import DocumentError, Refused
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_next_job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.sessions_index import reading, services
+from chainviz.sessions_index import listing, services
 from chainviz.sessions_index.models import Session, SessionDay, SessionRepeat, revision_of
 from chainviz.sessions_index.services import go_on_where_unread
 from tests.core.databases.opencode_database import create as create_opencode
@@ -109,7 +109,7 @@ def test_only_what_changed_is_read_again(home: Path, member: Membership, monkeyp
     write_session(home, "two", GOOD)
     index(member)
     read = list[str]()
-    monkeypatch.setattr("chainviz.sessions_index.services.read_session", lambda row: read.append(row.key) or reading.read_session(row))
+    monkeypatch.setattr("chainviz.sessions_index.services.read_session", lambda row: read.append(row.key) or listing.read_session(row))
     services.scan(member.team)
     run_waiting_jobs()
     assert read == []

@@ -1,11 +1,13 @@
 """Signing in and out, with a password or with the OpenID Connect provider that is configured, if one is.
 
-The provider is for members and people who are invited.
+The provider is for members and people who are invited. Limits of attempts for each account and each client address slow down the
+guessing of passwords.
 """
 
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 from django.conf import settings
 from django.contrib import messages
@@ -14,15 +16,16 @@ from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from chainviz.accounts import members, throttle
+from chainviz.accounts import members
 from chainviz.accounts.audit.record import REFUSED, note, record
 from chainviz.accounts.forms import FIELD, JoinForm, PasswordForm, SignInForm, form_from_sign_in
 from chainviz.accounts.members import accept_all
 from chainviz.accounts.middleware import CURRENT_TEAM, current_membership
-from chainviz.accounts.models import Invitation, Membership, User, person_of
+from chainviz.accounts.models import Invitation, Membership, SignInAttempt, User, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.web.http import own_page, see_other, small_number
 
@@ -39,7 +42,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return sign_in_page(request, form, 422)
     email, client = form.cleaned_data["email"], request.META.get("REMOTE_ADDR", "")
-    wait = throttle.begin_attempt(email, client)
+    wait = begin_attempt(email, client)
     if wait:
         return too_many(request, form, wait)
     user = authenticate(request, username=email, password=form.cleaned_data["password"])
@@ -47,7 +50,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         _record_failure(email)
         form.add_error("password", WRONG)
         return sign_in_page(request, form, 422)
-    throttle.end_attempt(email, client)
+    end_attempt(email, client)
     login(request, user)
     request.member = current_membership(request)  # type: ignore[attr-defined]
     kept = form_from_sign_in(request)
@@ -172,7 +175,7 @@ def oidc(request: HttpRequest) -> HttpResponse:
     _check_configured()
     from chainviz.accounts.oidc import NotSignedIn, begin
 
-    wait = throttle.begin_attempt("", request.META.get("REMOTE_ADDR", ""))
+    wait = begin_attempt("", request.META.get("REMOTE_ADDR", ""))
     if wait:
         return too_many(request, SignInForm(), wait)
     try:
@@ -197,7 +200,7 @@ def oidc_callback(request: HttpRequest) -> HttpResponse:
         _record_refused(identity.email)
         sentence = f"{identity.email} is not a member of a team here. Ask an owner of your team for an invitation."
         return _refused(request, sentence, 403)
-    throttle.end_attempt("", request.META.get("REMOTE_ADDR", ""))
+    end_attempt("", request.META.get("REMOTE_ADDR", ""))
     login(request, user, backend=BACKEND)
     member = current_membership(request)
     assert member is not None
@@ -225,3 +228,38 @@ def _refused(request: HttpRequest, sentence: str, status: int, cause: BaseExcept
     if cause is not None:
         log.warning("Sign-in with the OpenID Connect provider failed: %s: %s", type(cause).__name__, cause)
     return sign_in_page(request, SignInForm(), status, refused=sentence)
+
+
+WINDOW = timedelta(minutes=15)
+LIMITS = {"account": 10, "client": 50}
+"""The most attempts in the time window."""
+
+
+def begin_attempt(account: str, client: str) -> int:
+    """Record an attempt before the password is checked, so that simultaneous attempts count too. Without an account, when another
+    server checks the password, it counts only for the client.
+
+    Returns the seconds to wait; 0 if the attempt may continue.
+    """
+    now = timezone.now()
+    SignInAttempt.objects.filter(at__lt=now - WINDOW).delete()
+    keys = {kind: f"{kind}:{value}" for kind, value in (("account", account), ("client", client)) if value}
+    waits = [_wait(key, LIMITS[kind]) for kind, key in keys.items()]
+    if not any(waits):
+        SignInAttempt.objects.bulk_create(SignInAttempt(key=key, at=now) for key in keys.values())
+    return max(waits)
+
+
+def _wait(key: str, limit: int) -> int:
+    times = list(SignInAttempt.objects.filter(key=key).order_by("-at").values_list("at", flat=True)[:limit])
+    if len(times) < limit:
+        return 0
+    return max(1, int((times[-1] + WINDOW - timezone.now()).total_seconds()))
+
+
+def end_attempt(account: str, client: str) -> None:
+    """Delete the attempts of the account, and this attempt of the client, after a correct password."""
+    SignInAttempt.objects.filter(key=f"account:{account}").delete()
+    newest = SignInAttempt.objects.filter(key=f"client:{client}").order_by("-pk").first()
+    if newest is not None:
+        newest.delete()

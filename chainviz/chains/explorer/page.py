@@ -14,8 +14,7 @@ from chainviz.chains.explorer.draw_once import Drawing, draw_once
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
 from chainviz.chains.explorer.overview import overview_of
 from chainviz.chains.explorer.rendered_window import WindowPage, around, draw_windows, first_windows, reading_of
-from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.explorer.view_state import KINDS, ViewState
+from chainviz.chains.explorer.subject import KINDS, Subject, ViewState
 from chainviz.chains.models import Chain
 from chainviz.chains.render.minimap import minimap_svg
 from chainviz.chains.usage import UsageView, usage_view

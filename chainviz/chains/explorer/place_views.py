@@ -1,11 +1,14 @@
-"""Views that lead to a place in the chain: a text, a number, path or id that a person types, and the next problem.
+"""Places in a chain: a text, the next problem, and those that a person types as people and APIs name them.
 
-The server searches the whole chain, because the browser's own search covers only the rows on the page.
+These are the number of a message in the request, a path, and the id of a call. The server searches the whole chain, because the browser's
+own search covers only the rows on the page.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -15,23 +18,140 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.page import repair_url_of
 from chainviz.chains.explorer.pasted_error import LONGEST, error_url, looks_like_error, pasted_error
-from chainviz.chains.explorer.places import NoSuchPlace, find_place
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.visible_text import marks
 from chainviz.chains.verdicts import verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.surroundings import describe_unread
+from chainviz.core.errors import PathError
 from chainviz.core.formats.vendors import PROVIDERS
+from chainviz.core.pasted_errors.locate import sent_together
 from chainviz.core.providers.check import verdict_from
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
-from chainviz.store.query.find import Hit, Place
+from chainviz.store.content.message_reader import StoredMessage
+from chainviz.store.content.spans import unpack_spans
+from chainviz.store.query.find import Hit, Place, messages_with_id
 from chainviz.store.query.find import find as find_in
 from chainviz.store.query.problems import ProblemFilter, next_problem, previous_problem, problems_of
 from chainviz.store.query.problems import problems as problems_from
 from chainviz.store.transfer.document_context import envelope_of
 from chainviz.web.http import see_other, small_number, typed_words, wants_fragment
+
+FIRST, LAST = "first", "last"
+PREFIXES = ("messages.", "messages[", "message ", "contents[", "input[", "#")
+"""Words before the number of a message, as APIs and chainviz write them."""
+WAYS = "the number of a message, a path such as s2.p4, or the id of a call"
+READ_TOGETHER = 2_000
+MOST_CALLS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    path: Path
+    words: str
+    """The words there, such as `message 13`."""
+
+
+class NoSuchPlace(PathError):
+    """Raised if nothing in the chain has this name."""
+
+
+def find_place(chain: StoredChain, text: str) -> Spot:
+    """Find the node that a text names. Raises NoSuchPlace with a sentence about valid names."""
+    words = text.strip()
+    if not words:
+        raise NoSuchPlace(f"Enter {WAYS}.")
+    if not len(chain):
+        raise NoSuchPlace("This chain is empty.")
+    if words in (FIRST, LAST):
+        return _spot_at(chain, 0 if words == FIRST else len(chain) - 1, f"{words} message")
+    number = message_number(words)
+    if number is not None:
+        return _numbered(chain, number)
+    return _path(chain, words) or _call(chain, words)
+
+
+def message_number(words: str) -> int | None:
+    """Return the number in `13`, `1,300`, `messages.13` or `messages[13].content`, or None for any other text."""
+    for prefix in PREFIXES:
+        if words.lower().startswith(prefix):
+            return small_number(words[len(prefix) :].split("]")[0].split(".")[0].replace(",", ""))
+    return small_number(words.replace(",", ""))
+
+
+def _numbered(chain: StoredChain, number: int) -> Spot:
+    found = sent_together(number, _ordinals(chain))
+    if not found:
+        raise NoSuchPlace(f"No message {number:,}: the last one is {_count(chain) - 1:,}, counted from 0 as the API does.")
+    return _spot_at(chain, found[0], f"message {number:,}")
+
+
+def _spot_at(chain: StoredChain, index: int, words: str) -> Spot:
+    return Spot(chain.outline.path_at(index), words)
+
+
+def _ordinals(chain: StoredChain) -> Iterator[int | None]:
+    """Yield the unit of the source in which each message begins, or None if it has none yet."""
+    start = 0
+    while start < len(chain):
+        stop = min(len(chain), start + READ_TOGETHER)
+        yield from (_ordinal(row) for row in chain.rows(start, stop))
+        start = stop
+
+
+def _ordinal(row: StoredMessage) -> int | None:
+    spans = unpack_spans(row.source)
+    return spans[0].ordinal if spans else None
+
+
+def _count(chain: StoredChain) -> int:
+    """Count the messages of the request: neighbours from one unit of the source are one, and content of a slot is none."""
+    count, last = 0, object()
+    for ordinal in _ordinals(chain):
+        if ordinal is not None and ordinal < 0:
+            continue
+        count += ordinal is None or ordinal != last
+        last = ordinal
+    return count
+
+
+def _path(chain: StoredChain, words: str) -> Spot | None:
+    try:
+        path = parse_path(words)
+        chain.span(path)
+    except PathError:
+        return None
+    return Spot(path, f"{path.number}")
+
+
+def _call(chain: StoredChain, id: str) -> Spot:
+    found = messages_with_id(chain, id, MOST_CALLS)
+    named = (index for index, row in zip(found, chain.rows_at(found), strict=True) if _has_call(row, id))
+    index = next(named, None)
+    if index is None:
+        raise NoSuchPlace(f"This chain has no “{id[:60]}”. Enter {WAYS}.")
+    return _spot_at(chain, index, f"call {id[:60]}")
+
+
+def _has_call(row: StoredMessage, id: str) -> bool:
+    return id in {ref.id for ref in (*row.shape.calls, *row.shape.results)}
+
+
+def request_numbers(chain: StoredChain, indexes: Collection[int]) -> dict[int, int]:
+    """Return the numbers in the request of some messages, counted from 0, by index. Messages outside the request have none."""
+    numbers: dict[int, int] = {}
+    number, last = -1, object()
+    for index, ordinal in enumerate(islice(_ordinals(chain), max(indexes, default=-1) + 1)):
+        if ordinal is not None and ordinal < 0:
+            continue
+        number += ordinal is None or ordinal != last
+        last = ordinal
+        if index in indexes:
+            numbers[index] = number
+    return numbers
+
 
 LONGEST_TEXT = 1_000
 LEAD, PAGE_LEAD = 16, 60
@@ -114,7 +234,7 @@ def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
     envelope = envelope_of(subject.snapshot)
     context = {
         "subject": subject,
-        "page": problems_from(subject.stored, _path(request, "from"), wanted=wanted),
+        "page": problems_from(subject.stored, _path_of_request(request, "from"), wanted=wanted),
         "provider": wanted.provider,
         "error": error,
         "longest_error": LONGEST,
@@ -137,7 +257,7 @@ def step(request: HttpRequest, subject: Subject) -> HttpResponse:
     `nth` is the index of the current problem in its row; without it, the problems of that row are skipped.
     """
     backwards = request.GET.get("dir") == "previous"
-    number, found = _stepped(subject.stored, _path(request, "from"), _nth(request), _problem_filter(request), backwards)
+    number, found = _stepped(subject.stored, _path_of_request(request, "from"), _nth(request), _problem_filter(request), backwards)
     if wants_fragment(request):
         return render(request, "chains/explorer/_problem.html", {"problem": found, "nth": number})
     if found is None:
@@ -183,5 +303,5 @@ def _problem_filter(request: HttpRequest) -> ProblemFilter:
     return ProblemFilter(name if any(each.name == name for each in PROVIDERS) else "")
 
 
-def _path(request: HttpRequest, name: str) -> Path | None:
+def _path_of_request(request: HttpRequest, name: str) -> Path | None:
     return parse_path(request.GET[name]) if request.GET.get(name) else None

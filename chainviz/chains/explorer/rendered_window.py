@@ -11,9 +11,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.draw_once import Drawing
 from chainviz.chains.explorer.row_views import NO_NOTES, RowNotes, changed_rows, row_notes, row_view, titled
-from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.explorer.subject import Subject, ViewState
 from chainviz.chains.explorer.summarized_nodes import replaced_line
-from chainviz.chains.explorer.view_state import ViewState
 from chainviz.chains.render.large_pair import LARGE, LargeNode, large_header_html, large_pair_html
 from chainviz.chains.render.node import PairNode, Parted, header_html, pair_html
 from chainviz.chains.render.parts import Reading

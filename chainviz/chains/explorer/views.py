@@ -34,14 +34,12 @@ from chainviz.chains.explorer.rendered_window import (
     span_of,
 )
 from chainviz.chains.explorer.row_views import row_notes
-from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.explorer.subject import Subject, ViewState, read_view
 from chainviz.chains.explorer.summarized_nodes import replaced_page
-from chainviz.chains.explorer.view_state import ViewState, read_view
 from chainviz.chains.exports.view import require_subject_unlocked
-from chainviz.chains.render.excerpt import Stretch, stretch
 from chainviz.chains.render.parts import between_html, display_text, more_html, picture
 from chainviz.chains.render.steps import StepQuery
-from chainviz.chains.render.text_marks import TextMark, in_layout, mark_text
+from chainviz.chains.render.text_marks import Stretch, TextMark, in_layout, mark_text, stretch
 from chainviz.chains.render.visible_text import safe
 from chainviz.chains.secrets.export_scan import SecretNotice, before_source
 from chainviz.core.chain.messages import Binary, Image, Part, ToolResult

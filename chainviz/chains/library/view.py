@@ -1,10 +1,13 @@
-"""The library: the table of chains, files on their way, and the samples for an empty one."""
+"""The library: the table of chains, files on their way, and the samples for an empty one.
+
+A notice above the table is about chains that were just added, with a button to undo it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -24,14 +27,13 @@ from chainviz.chains.library.cells import chips, rule_choices, verdict_choices
 from chainviz.chains.library.columns import ALWAYS, COLUMNS, choose_columns
 from chainviz.chains.library.entries import Entries, Totals
 from chainviz.chains.library.filter import DEFAULT_ORDER, Filter, library_address, notices, read_filter
-from chainviz.chains.library.just_added import just_added
 from chainviz.chains.library.listing import Listing, View, folded_of, listing, with_open_draft
 from chainviz.chains.library.pasted_error import suspects
 from chainviz.chains.library.reading import reading_of
 from chainviz.chains.library.saved_filters import filters_of
 from chainviz.chains.library.search import not_indexed
 from chainviz.chains.library.sessions import ENDING_WORDS, HEALTH_WORDS, Library, agents_in, library_of
-from chainviz.chains.models import Chain, WorkingCopy
+from chainviz.chains.models import Arrival, Chain, WorkingCopy
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads.imports import RAW_TEXT
 from chainviz.chains.uploads.tray import tray_of
@@ -314,3 +316,30 @@ def delete(request: HttpRequest, chain_id: int) -> HttpResponse:
 def _numbers_in(request: HttpRequest, name: str = "chain") -> list[int]:
     found = map(small_number, request.POST.getlist(name))
     return [number for number in found if number is not None]
+
+
+LINKED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class JustAdded:
+    arrival: Arrival
+    count: int
+    first: Sequence[Chain]
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.first)
+
+
+def just_added(request: HttpRequest) -> JustAdded | None:
+    """Return the upload in the address, without chains that are already in the bin."""
+    number = small_number(request.GET.get("added", ""))
+    if number is None:
+        return None
+    arrival = Arrival.objects.visible_to(member_of(request)).filter(pk=number, state=Arrival.State.DONE).first()
+    if arrival is None:
+        return None
+    chains = Chain.objects.visible_to(member_of(request)).in_library().filter(pk__in=arrival.added)
+    count = chains.count()
+    return JustAdded(arrival, count, list(chains.order_by("pk")[:LINKED])) if count else None

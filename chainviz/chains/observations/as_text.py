@@ -9,7 +9,7 @@ from itertools import islice
 from django.http import Http404, QueryDict
 
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.render.excerpt import Stretch, stretch
+from chainviz.chains.render.text_marks import Stretch, stretch
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import AI, byte_size
 from chainviz.core.chain.paths import Path

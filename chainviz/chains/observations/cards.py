@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.render.excerpt import Stretch
 from chainviz.chains.render.json_text import paint
 from chainviz.chains.render.parts import Reading, display_text, media_html, more_html
+from chainviz.chains.render.text_marks import Stretch
 from chainviz.chains.render.visible_text import marks, one_line, safe
 from chainviz.core.chain.messages import Binary, Image, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path

@@ -25,7 +25,7 @@ from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.progress import Progress
-from chainviz.core.state.salvage import with_state_notes
+from chainviz.core.state.faults import with_state_notes
 from chainviz.jobs import lease, tasks
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.disk_full_errors import is_disk_full

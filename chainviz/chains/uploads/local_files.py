@@ -37,7 +37,7 @@ from chainviz.core.documents.packed_files import is_archive, members
 from chainviz.core.documents.source import CHUNK, Source
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
-from chainviz.core.state.salvage import with_state_notes
+from chainviz.core.state.faults import with_state_notes
 from chainviz.jobs.lease import storable
 from chainviz.store.errors import Conflict
 from chainviz.store.history.versions import head_of

@@ -12,8 +12,7 @@ from chainviz.core.documents.source import Source
 from chainviz.core.errors import DocumentError, FaultPlace
 from chainviz.core.formats.offers import Offer
 from chainviz.core.state.document import DIALECTS
-from chainviz.core.state.faults import Check, Fault, StateFile, StateProblem, read_state
-from chainviz.core.state.salvage import MOST_BYTES, is_state_file, salvage, salvage_any
+from chainviz.core.state.faults import MOST_BYTES, Check, Fault, StateFile, StateProblem, is_state_file, read_state, salvage, salvage_any
 
 NEAR = 4_000
 """The number of bytes at each end of a broken file in which the member `processed_length` is searched."""

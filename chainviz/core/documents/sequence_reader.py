@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from chainviz.core.chain.messages import SLOT
 from chainviz.core.documents.json import edit as json_edit
-from chainviz.core.documents.json.quoted import Quoted
+from chainviz.core.documents.json.decode import Quoted
 from chainviz.core.documents.json.scan import byte_length
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.unit_reader import UnitReader

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from chainviz.core.chain.messages import NEW, Fragment
 from chainviz.core.documents.json import edit as json_edit
-from chainviz.core.documents.json.quoted import quoted, unquoted
+from chainviz.core.documents.json.decode import quoted, unquoted
 from chainviz.core.documents.json.scan import to_bytes
 from chainviz.core.documents.units import LIST_STEP, Envelope, Lists, Read
 

@@ -33,8 +33,7 @@ from chainviz.core.formats.agents.opencode import Opencode, OpencodeEvents
 from chainviz.core.formats.agents.pi import PiEvents, PiMessages, PiSession
 from chainviz.core.formats.agents.vscode_chat import ContinueDev, CopilotChat, VSCodeChatLog
 from chainviz.core.formats.chats.account_exports import AIStudio, ChatGPT, ClaudeAI, DeepSeekExport
-from chainviz.core.formats.chats.chat_apps import LibreChat, LMStudio, SillyTavern
-from chainviz.core.formats.chats.open_webui import OpenWebUI
+from chainviz.core.formats.chats.chat_apps import LibreChat, LMStudio, OpenWebUI, SillyTavern
 from chainviz.core.formats.chats.plain_text import FewShot, Raw, RoleText
 from chainviz.core.formats.chats.sharegpt_and_hugging_face import HFChat, ShareGPT
 from chainviz.core.formats.contract import Format, refusal

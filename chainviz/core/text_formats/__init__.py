@@ -1,14 +1,13 @@
 """Divide a text into named sections, both in a model's output and in its input.
 
-Read contract.py first, then markdown.py and xml.py.
+In reading order: `contract`, `xml_and_markdown`.
 """
 
 from __future__ import annotations
 
 from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats.contract import TextFormat
-from chainviz.core.text_formats.markdown import Markdown
-from chainviz.core.text_formats.xml import Xml
+from chainviz.core.text_formats.xml_and_markdown import Markdown, Xml
 
 TEXT_FORMATS: tuple[TextFormat, ...] = (Markdown(), Xml())
 

@@ -1,18 +1,29 @@
-"""The page of an operation: its choices, a job if the chain is long, and the redirect to the preview of the draft."""
+"""The page of an operation: its choices, a job if the chain is long, and the redirect to the preview of the draft.
+
+A step of a draft is changed on the same page: it shows the step's choices again, and replaces it with a new preview. Later steps are
+repeated.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
+from pydantic import ValidationError
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError
 from chainviz.core.operations import operation_named
+from chainviz.core.operations.contract import Operation, Options
 from chainviz.core.recipes import make_step
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.choices import Choices
@@ -20,15 +31,16 @@ from chainviz.drafts.operations.compact.choices import CompactChoices
 from chainviz.drafts.operations.mask.choices import MaskChoices
 from chainviz.drafts.operations.observations.choices import ObservationsChoices
 from chainviz.drafts.operations.redact.choices import RedactChoices
+from chainviz.drafts.operations.redact.form import SELECTION
 from chainviz.drafts.operations.repair.choices import RepairChoices
-from chainviz.drafts.operations.replace_step import address_of, chosen_in, own_step
 from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
 from chainviz.drafts.operations.run import find, stop
-from chainviz.drafts.stored_draft import steps_of
+from chainviz.drafts.stored_draft import Steps, steps_of
 from chainviz.drafts.summaries.choices import SummarizeChoices
 from chainviz.drafts.target import Target, target_of, target_of_draft
 from chainviz.jobs.models import Job
 from chainviz.recipes.services import create_numbered
+from chainviz.store.content.codec import unpack
 from chainviz.store.models import Step
 from chainviz.web.http import see_other, small_number, wants_fragment
 
@@ -147,3 +159,50 @@ def _to_result(choices: Choices, job: Job) -> HttpResponse:
     """Redirect to the draft that the job made, or to the choices if the draft was saved or discarded."""
     draft = Draft.objects.open().filter(pk=job.result["draft"]).first()
     return to_draft(draft) if draft is not None else see_other(choices.address)
+
+
+CHANGED_ELSEWHERE = {"edit", "summarize"}
+"""Operations whose steps are changed on other pages: an edit in its node, summaries in their run."""
+
+SELECTING = ("kind", "since", *SELECTION)
+"""Query parameters of an address that select the nodes for the operation."""
+
+
+def own_step(target: Target, operation: Operation[Any], position: int | None) -> Step | None:
+    """Return the step at `position` if this operation made it."""
+    if target.draft is None or position is None or operation.name in CHANGED_ELSEWHERE:
+        return None
+    steps = steps_of(target.draft)
+    made = steps.at(position) if position < steps.cursor else None
+    return made if made is not None and made.snapshot.operation == operation.name else None
+
+
+def chosen_in(step: Step, operation: Operation[Any]) -> Options:
+    """Return the options of a step. Options that were not stored, such as the patterns of a mask, have their defaults."""
+    kept = {name: value for name, value in unpack(step.snapshot.options).items() if name in operation.Options.model_fields}
+    try:
+        return operation.Options.model_validate(kept)
+    except ValidationError as refused:
+        wrong = {error["loc"][0] for error in refused.errors() if error["loc"]}
+        return operation.Options.model_validate({name: value for name, value in kept.items() if name not in wrong})
+
+
+def change_address(draft: Draft, steps: Steps, position: int) -> str:
+    """Return the address at which the choices of a step are changed; empty if they cannot be."""
+    name = steps.all[position].snapshot.operation if position < steps.cursor else ""
+    if operation_named(name) is None or name in CHANGED_ELSEWHERE:
+        return ""
+    return f"{reverse('drafts:operation', args=[draft.chain_id, name])}?draft={draft.pk}&at={position}"
+
+
+def address_of(operation: Operation[Any], draft: Draft, asked: Mapping[str, str]) -> str:
+    """Return the address of the operation's page for an existing draft. If the only step of the draft is of this operation, the page
+    changes that step, so that Back from a preview leads to the choices. Otherwise, or if the query `asked` selects nodes, it adds a
+    step."""
+    steps = steps_of(draft)
+    if kept := {name: asked[name] for name in SELECTING if name in asked}:
+        query = urlencode({"draft": draft.pk, **kept}, errors="surrogatepass")
+        return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?{query}"
+    if steps.cursor == 1 and steps.all[0].snapshot.operation == operation.name and (address := change_address(draft, steps, 0)):
+        return address
+    return f"{reverse('drafts:operation', args=[draft.chain_id, operation.name])}?draft={draft.pk}&at={steps.cursor}"

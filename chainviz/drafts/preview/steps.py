@@ -1,5 +1,8 @@
-"""The steps of a draft for its page, and the changes of long steps in groups. Both are read from the reports of the steps, without a
-comparison."""
+"""The steps of a draft: for its page, with the changes of long steps in groups, and for the strip below the chain in the explorer.
+
+Steps and changes are read from the reports of the steps, without a comparison. The strip has the size of the change, and the buttons to
+save or discard the draft.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from chainviz.chains.verdicts import structure_text
 from chainviz.chains.versions.history import ReportRow, badge_of, changed_rows, describe_step, nodes_of, warnings_in
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.counts import count_text
@@ -14,12 +22,13 @@ from chainviz.core.operations.compact.operation import REMOVED
 from chainviz.core.operations.contract import Badge
 from chainviz.core.operations.repair import CHOICES
 from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.page import change_address
 from chainviz.drafts.operations.reading_cache import cached
-from chainviz.drafts.operations.replace_step import change_address
-from chainviz.drafts.stored_draft import Steps
+from chainviz.drafts.stored_draft import Steps, snapshot_of, steps_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
-from chainviz.store.models import Snapshot
+from chainviz.store.models import Snapshot, Step
+from chainviz.store.outline.build import outline_of
 from chainviz.web.formatting import byte_text
 
 MOST_ONE_BY_ONE = 200
@@ -130,3 +139,71 @@ def _groups(badge: Badge, rows: Sequence[ReportRow]) -> Iterator[ChangeGroup]:
         text = f"{fix}: {what}" if fix else f"{what} {badge.text.lower()}"
         before, after = (sum(row[name] for row in found) for name in ("bytes_before", "bytes_after"))
         yield ChangeGroup(badge, text, f"{byte_text(before)} → {byte_text(after)}" if before != after else "same size")
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    draft: Draft
+    base_url: str
+    """The address of the draft in the explorer."""
+    rows: tuple[StepRow, ...]
+    steps_text: str
+    nodes: str
+    """The number of nodes that its steps changed, in words."""
+    sizes: str
+    problems: str
+    can_undo: bool
+    can_redo: bool
+    next_number: int
+    newer: int
+    """The number of the newest version; 0 if it is the base of the draft."""
+    note: str
+    said: str = ""
+    """A sentence about the last action."""
+    path: str = ""
+    """The node of the last action."""
+
+
+def draft_strip(draft: Draft, said: str = "", path: str = "") -> Strip:
+    base, steps, now = draft.stored.base.snapshot, steps_of(draft), snapshot_of(draft)
+    return Strip(
+        draft=draft,
+        base_url=reverse("drafts:explore_version", args=[draft.chain_id, draft.pk]),
+        rows=tuple(step_rows(draft, base, steps)),
+        steps_text=count_text(steps.cursor, "step"),
+        nodes=nodes_text(changed_nodes(steps.snapshots)),
+        sizes=_sizes(base.size, now.size),
+        problems=_problems(base, now),
+        can_undo=steps.can_undo,
+        can_redo=steps.can_redo,
+        next_number=draft.chain.version + 1,
+        newer=draft.chain.version if draft.chain.version != draft.base else 0,
+        note=draft.stored.note,
+        said=said,
+        path=path,
+    )
+
+
+def _sizes(before: int, after: int) -> str:
+    texts = dict.fromkeys((byte_text(before), byte_text(after)))
+    return " → ".join(texts)
+
+
+def _problems(before: Snapshot, after: Snapshot) -> str:
+    found = [outline.errors + outline.warnings for outline in map(outline_of, (before, after))]
+    text = structure_text(found[1])
+    return f"{found[0]:,} → {text}" if found[0] not in (0, found[1]) and found[1] else text
+
+
+def strip_answer(request: HttpRequest, draft: Draft, said: str, path: str) -> HttpResponse:
+    """Return the fragment that answers a change in the explorer."""
+    return render(request, "drafts/preview/_strip.html", {"strip": draft_strip(draft, said, path)})
+
+
+def step_answer(request: HttpRequest, draft: Draft, word: str, step: Step | None) -> HttpResponse:
+    """Return a sentence about an undo or redo. `step` is the step that was undone or redone."""
+    if step is None:
+        return strip_answer(request, draft, f"Nothing to {word}.", "")
+    name, _ = describe_step(step.snapshot)
+    rows = changed_rows(unpack(step.snapshot.report))
+    return strip_answer(request, draft, f"{word.capitalize()}: {name}.", str(rows[0]["path"]) if rows else "")

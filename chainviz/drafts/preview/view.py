@@ -17,7 +17,7 @@ from chainviz.core.errors import ChainError
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.page import compared_of, draft_page
-from chainviz.drafts.preview.strip import step_answer
+from chainviz.drafts.preview.steps import step_answer
 from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import draft_for, open_draft_for
 from chainviz.store.history import drafts as store

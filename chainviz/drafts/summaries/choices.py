@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from chainviz.accounts.permissions import requires
-from chainviz.chains.render.excerpt import stretch
+from chainviz.chains.render.text_marks import stretch
 from chainviz.core.operations.contract import Options
 from chainviz.core.operations.summarize import PRESETS, SummarizeOptions, SummaryRequest
 from chainviz.core.operations.summarize.folding import plan

@@ -10,7 +10,7 @@ from django import template
 from chainviz.chains.models import Chain
 from chainviz.drafts import open_work
 from chainviz.drafts.models import Draft
-from chainviz.drafts.preview.strip import Strip, draft_strip
+from chainviz.drafts.preview.steps import Strip, draft_strip
 from chainviz.drafts.stored_draft import steps_of
 
 register = template.Library()

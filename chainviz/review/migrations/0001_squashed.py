@@ -3,7 +3,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from chainviz.store.append_only import protect_again
+from chainviz.store.checksums import protect_again
 
 
 class Migration(migrations.Migration):

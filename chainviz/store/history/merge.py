@@ -24,7 +24,7 @@ from chainviz.core.state.processed_length import is_state, recorded_length, with
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
 from chainviz.store.content.pieces import Piece, PieceSplice, Places, differences, join, splice, total
-from chainviz.store.history.state_length import differ_in_length_only
+from chainviz.store.history.steps import differ_in_length_only
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.reader import OutlineReader, RowBegins
 from chainviz.store.transfer.document_context import context_of

@@ -2,7 +2,7 @@ import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
-from chainviz.store.append_only import protect_again
+from chainviz.store.checksums import protect_again
 from chainviz.store.search import full_text_tables
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.chains.render import excerpt as module
-from chainviz.chains.render.excerpt import FIRST_BYTES, FIRST_LINES, stretch
+from chainviz.chains.render import text_marks as module
+from chainviz.chains.render.text_marks import FIRST_BYTES, FIRST_LINES, stretch
 
 
 def test_first_stretch_ends_after_400_lines() -> None:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from chainviz.core.errors import Refused
 from chainviz.core.load import load_file
 from chainviz.core.state.document import State, write_state
-from chainviz.core.state.faults import Fault, read_state
-from chainviz.core.state.salvage import salvage
+from chainviz.core.state.faults import Fault, read_state, salvage
 
 U, A = {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}
 

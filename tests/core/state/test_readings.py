@@ -10,8 +10,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.operations.compact import Settings, Strategy, parse_strategy
 from chainviz.core.state.call import CallRules, CompactionRequest, Reply, add_event, append, next_state
 from chainviz.core.state.document import State, write_state
-from chainviz.core.state.faults import EVENTS, Fault, read_state
-from chainviz.core.state.salvage import salvage
+from chainviz.core.state.faults import EVENTS, Fault, read_state, salvage
 from tests.core.state.calls import CASES, run
 
 DIFFERENT = {

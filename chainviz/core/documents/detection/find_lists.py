@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from chainviz.core.documents.detection.recognition import SNIFF, Keys, Recognition
-from chainviz.core.documents.json.quoted import Quoted
+from chainviz.core.documents.json.decode import Quoted
 from chainviz.core.documents.json.scan import FLAT, NESTED, Window, check_depth, fault, skip_space, skip_string, skip_value, string_at
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.units import Pointer, Span

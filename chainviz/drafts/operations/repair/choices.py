@@ -12,8 +12,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRedirect
 
-from chainviz.chains.explorer.places import request_numbers
-from chainviz.chains.verdicts import VerdictView, provider_of, verdict_view, verdicts_by_provider
+from chainviz.chains.explorer.place_views import request_numbers
+from chainviz.chains.verdicts import VerdictView, next_call_errors, provider_of, verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem, rule_flag
 from chainviz.core.errors import Refused
