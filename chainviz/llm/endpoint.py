@@ -1,21 +1,14 @@
-"""The model that writes summaries, the limits of patience with it, and the HTTP client under the openai library.
-
-It is set in the installation, never by a chain or a visitor. The client sends no header of its own accord, follows nothing, and takes no
-endless answer.
-"""
+"""The model that writes summaries, and the limits of patience with it. Set in the installation, never by a chain or a
+visitor."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
-import httpx2
-
-from chainviz.core.operations.summarize.writers.contract import WriterError
 from chainviz.core.usage.model_catalog import Models, read_overrides
 from chainviz.core.usage.recorded import TokenUsage
 
@@ -123,53 +116,3 @@ def _is_address(text: str) -> bool:
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and text.isprintable()
     except ValueError:
         return False
-
-
-SENT = {"host", "accept", "content-type", "content-length", "connection", "user-agent"}
-"""The headers that are sent. All others come from the machine or from OPENAI_… variables that are not ours:
-fingerprints, organisations, other keys."""
-
-
-class Counted(httpx2.AsyncByteStream):
-    """A response body that raises an error as soon as it is too long, before it is stored."""
-
-    def __init__(self, body: httpx2.AsyncByteStream, endpoint: Endpoint, most: int) -> None:
-        self._body = body
-        self._endpoint = endpoint
-        self._most = most
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        count = 0
-        async for piece in self._body:
-            count += len(piece)
-            if count > self._most:
-                raise WriterError(
-                    f"{self._endpoint.host} sent more than {self._most:,} bytes; no summary is that long."
-                )
-            yield piece
-
-    async def aclose(self) -> None:
-        await self._body.aclose()
-
-
-def open_client(endpoint: Endpoint, limits: Limits) -> httpx2.AsyncClient:
-    async def prepare(request: httpx2.Request) -> None:
-        for name in [name for name in request.headers if name.lower() not in SENT]:
-            del request.headers[name]
-        request.headers["user-agent"] = "chainviz"
-        # A compressed answer of some kilobytes could unfold to gigabytes behind the count.
-        request.headers["accept-encoding"] = "identity"
-        if endpoint.api_key:
-            request.headers["authorization"] = f"Bearer {endpoint.api_key}"
-
-    async def limit(response: httpx2.Response) -> None:
-        if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-            raise WriterError(f"{endpoint.host} sent a compressed answer without being asked for one.", retryable=False)
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = Counted(response.stream, endpoint, limits.wire_bytes)
-
-    return httpx2.AsyncClient(
-        follow_redirects=False,
-        timeout=httpx2.Timeout(None, connect=limits.connect_seconds),
-        event_hooks={"request": [prepare], "response": [limit]},
-    )

@@ -117,7 +117,7 @@ class _Asking:
         import httpx2
         import openai
 
-        from chainviz.llm.endpoint import open_client
+        from chainviz.llm.http_client import open_client
 
         try:
             async with openai.AsyncOpenAI(
