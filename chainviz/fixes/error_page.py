@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.pasted_error import located
-from chainviz.chains.explorer.places import request_numbers
+from chainviz.chains.explorer.place_views import request_numbers
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.library.pasted_error import Suspects, suspects
 from chainviz.chains.models import Chain
