@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape as escape_html
 
-from chainviz.chains.explorer.row_views import NAME, header_words, pair_words, words_of
+from chainviz.chains.explorer.message_words import NAME, header_words, pair_words, words_of
 from chainviz.chains.render.rows import TEASER
 from chainviz.chains.render.visible_text import one_line
 from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from chainviz.chains.explorer.row_views import NAME, header_words, pair_words
+from chainviz.chains.explorer.message_words import NAME, header_words, pair_words
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.chain.problems import Problem, content_problems, section_problems
 from chainviz.core.chain.surroundings import Unread, unread_problems

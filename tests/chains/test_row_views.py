@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chainviz.chains.explorer.row_views import first_argument
+from chainviz.chains.explorer.message_words import first_argument
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 """Divide a text into named sections, both in a model's output and in its input.
 
-In reading order: `contract`, `xml_and_markdown`.
+Read contract.py first, then markdown.py and xml.py.
 """
 
 from __future__ import annotations
 
 from chainviz.core.errors import OptionsError
 from chainviz.core.text_formats.contract import TextFormat
-from chainviz.core.text_formats.xml_and_markdown import Markdown, Xml
+from chainviz.core.text_formats.markdown import Markdown
+from chainviz.core.text_formats.xml import Xml
 
 TEXT_FORMATS: tuple[TextFormat, ...] = (Markdown(), Xml())
 

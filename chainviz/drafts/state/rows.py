@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from chainviz.chains.explorer.row_views import MessageWords, words_of
+from chainviz.chains.explorer.message_words import MessageWords, words_of
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message
 from chainviz.core.counts import count_text
 from chainviz.core.state.export import Mark, NextCall

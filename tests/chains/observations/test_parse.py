@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.parse.source_lines import IGNORED, spans
-from chainviz.core.text_formats.xml_and_markdown import Xml
+from chainviz.core.text_formats.xml import Xml
 from tests.chains.making import ai, human, make_chain
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chainviz.chains.explorer.row_views import MessageWords, words_of
+from chainviz.chains.explorer.message_words import MessageWords, words_of
 from chainviz.core.chain.messages import HUMAN
 from chainviz.drafts.operations.compact.run import Change, Ran, Step
 from chainviz.store.content.chain import StoredChain
