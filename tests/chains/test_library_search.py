@@ -251,6 +251,25 @@ def test_the_index_job_runs_once_and_lets_others_pass(library: Client) -> None:
     assert SearchState.objects.count() == 3 and start_if_needed() is None
 
 
+def test_a_damaged_chain_does_not_keep_others_from_the_index(library: Client, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    SearchState.objects.all().delete()
+    index_chain, damaged = hits_module.index_chain, Chain.objects.order_by("-pk").first()
+    assert damaged is not None
+
+    def indexed(number: int, *rest: Any) -> bool:
+        if number == damaged.history:
+            raise ValueError("Expecting value")
+        return index_chain(number, *rest)
+
+    monkeypatch.setattr(hits_module, "index_chain", indexed)
+    assert start_if_needed() is not None
+    run_waiting_jobs()
+    assert Job.objects.get(function=hits_module.INDEX).state == Job.State.DONE
+    assert f"chain {damaged.history} cannot be read" in caplog.text
+    assert start_if_needed() is None, "it is not tried again before it changes"
+    assert set(hits_module.not_indexed(Chain.objects.all())) == {damaged}
+
+
 def test_binned_chains_and_other_teams_are_not_found(library: Client, settings: Any) -> None:
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mode": "team"})
     stranger = client_of(make_member(make_team("Elsewhere"), "Stranger", Role.OWNER))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from chainviz.store.models import SearchState, Snapshot
 from chainviz.store.outline.build import OutlineMissing, outline_of
 from chainviz.store.outline.reader import OutlineReader, read_ahead
 from chainviz.store.query.find import part_texts
-from chainviz.store.search.index import index_chain, unindexed
+from chainviz.store.search.index import index_chain, pass_over, unindexed, waiting
 from chainviz.store.search.lookup import SHORTEST_PREFIX, Excerpt, Phrase, blocks_with, excerpt, pattern_of
 from chainviz.store.search.words import LONGEST_PHRASE, words
 
@@ -258,12 +259,13 @@ def _in_message(row: StoredMessage, message: Message | None, pattern: re.Pattern
 
 
 INDEX = "index-library"
+log = logging.getLogger(__name__)
 
 
 def start_if_needed() -> Job | None:
     """Start the job, and return it, if there is anything to index and no such job is waiting or running."""
     jobs = Job.objects.filter(function=INDEX)
-    if not unindexed().exists() or jobs.unfinished().exists():
+    if not waiting().exists() or jobs.unfinished().exists():
         return None
     jobs.filter(state__in=[Job.State.DONE, Job.State.INTERRUPTED]).delete()
     return start_job(INDEX, owner=None)
@@ -271,14 +273,18 @@ def start_if_needed() -> Job | None:
 
 def index_library(context: JobContext) -> int:
     """Index the library, and return the number of indexed chains. Ends early if another job waits; the next idle worker
-    continues."""
-    keys = list(unindexed().order_by("-head").values_list("pk", flat=True))
+    continues. A chain whose content is damaged is passed over and named in the log."""
+    keys = list(waiting().order_by("-head").values_list("pk", flat=True))
     done = 0
     for place, key in enumerate(keys):
         text = f"Chain {place + 1:,} of {len(keys):,}"
         start, share = place / len(keys), 1 / len(keys)
         context.report(start, text)
-        done += index_chain(key, lambda part: context.report(start + part * share, text))  # noqa: B023
+        try:
+            done += index_chain(key, lambda part: context.report(start + part * share, text))  # noqa: B023
+        except (ValueError, LookupError):
+            log.exception("chain %s cannot be read, so its content is not searched; `chainviz fsck` says what is damaged", key)
+            pass_over(key)
         if Job.objects.filter(state=Job.State.QUEUED).exists():
             break
     return done

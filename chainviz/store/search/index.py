@@ -24,6 +24,9 @@ from chainviz.store.search.words import RULES
 WRITTEN = 200
 """The number of blocks written in one transaction. A message with more blocks is still written in one."""
 
+UNREADABLE = 0
+"""The edition of the rules in the state of a chain whose newest version could not be read."""
+
 Report = Callable[[float], None]
 
 
@@ -31,6 +34,20 @@ def unindexed() -> QuerySet[History]:
     """Return the chains whose newest version is not in the index."""
     current = Q(search_state__snapshot=F("head__snapshot"), search_state__rules=RULES)
     return History.objects.filter(head__isnull=False).exclude(current)
+
+
+def waiting() -> QuerySet[History]:
+    """Return the chains that still have to be indexed. A chain that could not be read waits for its next version."""
+    unreadable = Q(search_state__snapshot=F("head__snapshot"), search_state__rules=UNREADABLE)
+    return unindexed().exclude(unreadable)
+
+
+def pass_over(number: int) -> None:
+    """Note that the newest version of a chain cannot be read, so that the index goes on without it."""
+    history = History.objects.select_related("head").get(pk=number)
+    if history.head is not None:
+        defaults = {"snapshot_id": history.head.snapshot_id, "rules": UNREADABLE}
+        SearchState.objects.update_or_create(history=history, defaults=defaults)
 
 
 def index_chain(number: int, report: Report = lambda done: None) -> bool:
@@ -133,9 +150,9 @@ def fsck_search() -> Iterator[Finding]:
     states = SearchState.objects.filter(rules=RULES).select_related("snapshot")
     for state in states.order_by("pk").iterator(chunk_size=100):
         yield from guarded(f"The search index of chain {state.pk}", _chain(state))
-    waiting = unindexed().count()
-    if waiting:
-        yield Finding("note", f"{count_text(waiting, 'chain')} not in the search index yet; a worker adds them.")
+    count = waiting().count()
+    if count:
+        yield Finding("note", f"{count_text(count, 'chain')} not in the search index yet; a worker adds them.")
 
 
 def _chain(state: SearchState) -> Iterator[Finding]:
