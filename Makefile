@@ -39,6 +39,7 @@ lint: ruff mypy imports
 
 ruff: .venv/.installed-test
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
 mypy: .venv/.installed-test
 	$(BIN)/mypy

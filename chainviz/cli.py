@@ -1,8 +1,8 @@
 """The `chainviz` console script: finds the module of a command and runs it.
 
-Exit codes: 0 fine, 1 problems found or operation refused, 2 bad usage or unreadable input.
-A command's module is imported only when it is called, so that the commands of the core start without Django, and
-`chainviz --version` without anything else. The distribution chainviz-cli has only the libraries of those commands.
+Exit codes: 0 fine, 1 problems found or operation refused, 2 bad usage or unreadable input. A command's module is imported only when it
+is called, so that the commands of the core start without Django, and `chainviz --version` without anything else. The distribution
+chainviz-cli has only the libraries of those commands.
 """
 
 from __future__ import annotations

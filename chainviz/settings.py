@@ -27,8 +27,7 @@ class Environment(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="CHAINVIZ_", env_ignore_empty=True, frozen=True)
 
     mode: Literal["local", "team"] = Field(
-        default="local",
-        description="`local`: one owner, this machine only. `team`: accounts and roles, see [Team mode](team.md).",
+        default="local", description="`local`: one owner, this machine only. `team`: accounts and roles, see [Team mode](team.md)."
     )
     port: int = Field(default=8000, ge=1, le=65535, description="The port to listen on.")
     host: str = Field(default="127.0.0.1", description="The address to listen on; in local mode, a loopback address.")
@@ -48,12 +47,10 @@ class Environment(BaseSettings):
         description="The address that people open, such as `https://chainviz.example.org`. Required in team mode.",
     )
     trusted_proxies: str = Field(
-        default="",
-        description="Addresses or networks of reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.",
+        default="", description="Addresses or networks of reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted."
     )
     folders: str = Field(
-        default="",
-        description="Team mode: folders on the server, separated as in `PATH`. The owners of every team can open their files.",
+        default="", description="Team mode: folders on the server, separated as in `PATH`. The owners of every team can open their files."
     )
     discovery: bool = Field(
         default=True,
@@ -65,8 +62,7 @@ class Environment(BaseSettings):
         description="`json`: one line of JSON on standard error for each log record and each request, with its `X-Request-ID`.",
     )
     models: str = Field(
-        default="",
-        description="A JSON file with your own context windows and prices, see [Models and prices](#models-and-prices).",
+        default="", description="A JSON file with your own context windows and prices, see [Models and prices](#models-and-prices)."
     )
     llm_base_url: str = Field(
         default="",
@@ -94,8 +90,7 @@ class Environment(BaseSettings):
         "`10.0.8.0/24`. Without it they reach public addresses only.",
     )
     oidc_issuer: str = Field(
-        default="",
-        description="Team mode: the address of an OpenID Connect provider, see [Single sign-on](team.md#single-sign-on).",
+        default="", description="Team mode: the address of an OpenID Connect provider, see [Single sign-on](team.md#single-sign-on)."
     )
     oidc_client_id: str = Field(default="", validate_default=True, description="The client id that the provider gave to chainviz.")
     oidc_client_secret: str = Field(default="", description="The client secret.")
@@ -330,7 +325,7 @@ TEMPLATES = [
             ],
             "builtins": ["chainviz.web.templatetags.chainviz", "django.templatetags.static"],
         },
-    },
+    }
 ]
 
 DATABASES = {"default": database(CHAINVIZ.database_url, CHAINVIZ.data)}

@@ -70,9 +70,7 @@ def main() -> int:
             print(f"  {error}")
         if works():
             return 0
-    print(
-        "No Chromium could be found or installed. Install one, or name it with CHAINVIZ_TEST_CHROMIUM.", file=sys.stderr
-    )
+    print("No Chromium could be found or installed. Install one, or name it with CHAINVIZ_TEST_CHROMIUM.", file=sys.stderr)
     return 1
 
 

@@ -34,11 +34,7 @@ def load_profile() -> None:
     A slow moment of a busy machine fails no test.
     """
     settings.register_profile(
-        "chainviz",
-        max_examples=_count(USUAL),
-        deadline=None,
-        derandomize="CI" in os.environ,
-        suppress_health_check=[HealthCheck.too_slow],
+        "chainviz", max_examples=_count(USUAL), deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("chainviz")
 

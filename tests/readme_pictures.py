@@ -49,9 +49,7 @@ def main() -> None:
         site = f"http://127.0.0.1:{server.port}/"
         browser = playwright.chromium.launch(**chromium.launch_arguments())
         for name, scheme, show in (("explorer", "light", explorer), ("changes", "dark", changes)):
-            page = browser.new_page(
-                viewport={"width": 1440, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
-            )
+            page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
             show(page, site)
             page.wait_for_timeout(800)
             page.screenshot(path=FOLDER / f"{name}.png")

@@ -30,9 +30,7 @@ def test_bad_usage_is_2(words: list[str], capsys: pytest.CaptureFixture[str]) ->
     assert told.count("\n") == 1 and told.startswith("chainviz") and told.endswith("--help.\n")
 
 
-def test_an_error_of_input_is_one_line_and_2(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_of_input_is_one_line_and_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def refuse(arguments: object) -> int:
         raise ChainError("line 3, column 9: a comma is missing.")
 
@@ -66,9 +64,7 @@ def test_text_that_no_terminal_can_show_is_printed_escaped() -> None:
 
 @pytest.mark.parametrize("lines", [1, 100_000])
 def test_a_reader_that_leaves_early_is_no_error(lines: int) -> None:
-    speaker = subprocess.Popen(
-        [sys.executable, "-c", SPEAK.format(lines=lines)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    speaker = subprocess.Popen([sys.executable, "-c", SPEAK.format(lines=lines)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert speaker.stdout is not None
     speaker.stdout.close()
     assert speaker.stderr is not None

@@ -38,9 +38,7 @@ def create_owner(email: str, name: str, password: str, team: str = "") -> Member
     if user == first.user:
         import_string(settings.OWNER_NAMED)(user)
     owned = _team_for(first, user, team)
-    member, _ = Membership.objects.update_or_create(
-        team=owned, user=user, defaults={"role": Role.OWNER, "removed_at": None}
-    )
+    member, _ = Membership.objects.update_or_create(team=owned, user=user, defaults={"role": Role.OWNER, "removed_at": None})
     record(owned, None, "createowner", member=user.display_name, account=address)
     return member
 

@@ -26,9 +26,7 @@ def password_field(label: str, autocomplete: str, **more: Any) -> forms.CharFiel
 
 
 def email_field(autocomplete: str) -> forms.EmailField:
-    return forms.EmailField(
-        label="E-mail", max_length=150, widget=forms.EmailInput(attrs={"class": "input", "autocomplete": autocomplete})
-    )
+    return forms.EmailField(label="E-mail", max_length=150, widget=forms.EmailInput(attrs={"class": "input", "autocomplete": autocomplete}))
 
 
 class SignInForm(forms.Form):
@@ -40,9 +38,7 @@ class SignInForm(forms.Form):
 
 
 class JoinForm(forms.Form):
-    name = forms.CharField(
-        label="Your name", max_length=150, widget=forms.TextInput(attrs={"class": "input", "autocomplete": "name"})
-    )
+    name = forms.CharField(label="Your name", max_length=150, widget=forms.TextInput(attrs={"class": "input", "autocomplete": "name"}))
     password = password_field("Password", "new-password", help_text="At least 12 characters")
 
     def __init__(self, *args: Any, email: str, **options: Any) -> None:
@@ -77,15 +73,11 @@ class PasswordForm(forms.Form):
 
 class InviteForm(forms.Form):
     email = email_field("off")
-    role = forms.ChoiceField(
-        choices=Role.choices, initial=Role.COMMENTER, widget=forms.Select(attrs={"class": "select"})
-    )
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.COMMENTER, widget=forms.Select(attrs={"class": "select"}))
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(
-        label="Name", max_length=60, widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off"})
-    )
+    name = forms.CharField(label="Name", max_length=60, widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off"}))
     scopes = forms.MultipleChoiceField(
         choices=[
             (Scope.READ, "Read: list and read chains, versions, problems, comparisons"),
@@ -119,9 +111,7 @@ class PasswordPatternValidator:
         """Raise ValidationError for a password with such a pattern."""
         text = password.casefold()
         if len(set(text)) < FEWEST_CHARACTERS:
-            raise ValidationError(
-                f"This password has fewer than {FEWEST_CHARACTERS} different characters.", code="few_characters"
-            )
+            raise ValidationError(f"This password has fewer than {FEWEST_CHARACTERS} different characters.", code="few_characters")
         if is_run(text):
             raise ValidationError("This password is a run of neighbouring letters, digits or keys.", code="run")
 
@@ -139,9 +129,7 @@ def is_run(text: str) -> bool:
 
 def _is_step(pair: tuple[str, str]) -> bool:
     first, second = pair
-    return abs(ord(first) - ord(second)) <= 1 or any(
-        first + second in row or second + first in row for row in KEYBOARD_ROWS
-    )
+    return abs(ord(first) - ord(second)) <= 1 or any(first + second in row or second + first in row for row in KEYBOARD_ROWS)
 
 
 # A form that is submitted after its session has ended is kept in the sign-in page, and the person can submit it again afterwards. The

@@ -64,12 +64,7 @@ def invite(owner: Membership, email: str, role: Role) -> str:
     open_invitations(owner).filter(email=address).update(revoked_at=timezone.now())
     token = secrets.token_urlsafe(32)
     Invitation.objects.create(
-        team=owner.team,
-        email=address,
-        role=role,
-        token_digest=_digest(token),
-        invited_by=owner.user,
-        expires_at=timezone.now() + VALID_FOR,
+        team=owner.team, email=address, role=role, token_digest=_digest(token), invited_by=owner.user, expires_at=timezone.now() + VALID_FOR
     )
     return token
 
@@ -91,9 +86,7 @@ def accept(invitation: Invitation, user: User) -> Membership:
     mine = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
     if not mine.update(accepted_at=timezone.now()):
         raise ValidationError("This invitation was used or revoked meanwhile.")
-    member, _ = Membership.objects.update_or_create(
-        team=invitation.team, user=user, defaults={"role": invitation.role, "removed_at": None}
-    )
+    member, _ = Membership.objects.update_or_create(team=invitation.team, user=user, defaults={"role": invitation.role, "removed_at": None})
     return member
 
 

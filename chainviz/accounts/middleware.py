@@ -89,9 +89,7 @@ def _answer(request: HttpRequest) -> HttpResponse:
     return HttpResponse()
 
 
-_memberships = PreparedQuery(
-    lambda person: Membership.objects.active().filter(user=person).select_related("team", "user").order_by("pk")
-)
+_memberships = PreparedQuery(lambda person: Membership.objects.active().filter(user=person).select_related("team", "user").order_by("pk"))
 
 
 def current_membership(request: HttpRequest) -> Membership | None:

@@ -173,9 +173,7 @@ def local_member() -> Membership:
     return next(iter(_first_owner()), None) or _make_local_member()
 
 
-_first_owner = PreparedQuery(
-    lambda: Membership.objects.active().filter(role=Role.OWNER).select_related("team", "user").order_by("pk")[:1]
-)
+_first_owner = PreparedQuery(lambda: Membership.objects.active().filter(role=Role.OWNER).select_related("team", "user").order_by("pk")[:1])
 
 
 @transaction.atomic

@@ -147,11 +147,7 @@ def _verified(adapter: Adapter, token: str, nonce: str) -> dict[str, Any]:
         raise OAuth2Error("The ID token is not signed with a public key.")
     config, client_id = adapter.openid_config, settings.CHAINVIZ.oidc_client_id
     claims: dict[str, Any] = jwtkit.verify_and_decode(
-        credential=token,
-        keys_url=config["jwks_uri"],
-        issuer=config["issuer"],
-        audience=client_id,
-        lookup_kid=jwtkit.lookup_kid_jwk,
+        credential=token, keys_url=config["jwks_uri"], issuer=config["issuer"], audience=client_id, lookup_kid=jwtkit.lookup_kid_jwk
     )
     is_for_us = claims["aud"] in (client_id, [client_id]) or claims.get("azp") == client_id
     if any(name not in claims for name in NEEDED) or not is_for_us:

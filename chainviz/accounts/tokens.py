@@ -53,9 +53,7 @@ def revoke_all(member: Membership) -> None:
 def find_token(token: str) -> ApiToken | None:
     """Return a valid token and record its use; None if it is unknown, revoked or expired, or its person is no longer a member."""
     now = timezone.now()
-    valid = ApiToken.objects.filter(
-        revoked_at=None, expires_at__gt=now, membership__removed_at=None, membership__user__is_active=True
-    )
+    valid = ApiToken.objects.filter(revoked_at=None, expires_at__gt=now, membership__removed_at=None, membership__user__is_active=True)
     found = _with_digest(valid, token)
     if found is not None:
         _note_use(found, now)

@@ -95,11 +95,9 @@ class Chain:
 
     @property
     def unread(self) -> tuple[Unread, ...]:
-        """Content of the file that no message shows although chainviz does not know it; empty if the chain is fully
-        read.
-        Each has a `kind`, a `name`, a `count` and the first `places`; `describe_unread` makes a sentence of it. A chain
-        that is not
-        fully read is never repaired in place, and no provider's verdict on it is “accepted”.
+        """Content of the file that no message shows although chainviz does not know it; empty if the chain is fully read. Each has a
+        `kind`, a `name`, a `count` and the first `places`; `describe_unread` makes a sentence of it. A chain that is not fully read is
+        never repaired in place, and no provider's verdict on it is “accepted”.
         """
         return still_unread(self.surroundings.unread, lambda: {message.role for message in self.messages})
 
@@ -185,9 +183,8 @@ class Chain:
         return own_provider(self.core, self.request).name
 
     def problems(self, provider: str = "") -> list[Problem]:
-        """Return the problems in the tree and in the contents, and those by the rules of a provider's API if one is
-        named.
-        Raises OptionsError for an unknown provider.
+        """Return the problems in the tree and in the contents, and those by the rules of a provider's API if one is named. Raises
+        OptionsError for an unknown provider.
         """
         found = [*unread_problems(self.unread), *all_problems(self.tree, self.request)]
         return [*found, *self._problems_for(provider)] if provider else found
@@ -213,9 +210,7 @@ class Chain:
         """What the document records beside the messages, such as the model and the names of its tools."""
         return request_of(self.surroundings)
 
-    def apply(
-        self, operation: str, *, writer: str | WriteText = "", counter: CountText | None = None, **options: Any
-    ) -> Result:
+    def apply(self, operation: str, *, writer: str | WriteText = "", counter: CountText | None = None, **options: Any) -> Result:
         """Run an operation, such as `repair`, `mask`, `redact`, `summarize`, `compact` or `convert`, with its options.
 
         `writer` writes summaries: a name, or a function that takes a prompt and returns a text. `counter` counts the tokens of a text
@@ -233,18 +228,15 @@ class Chain:
         last = last_answer(self.messages)
         return tokens_of(self.messages[:last], counter)
 
-    def run(
-        self, operation: str, options: Options | Mapping[str, Any], writer: str | SummaryWriters | WriteText = ""
-    ) -> Result:
+    def run(self, operation: str, options: Options | Mapping[str, Any], writer: str | SummaryWriters | WriteText = "") -> Result:
         """Run an operation like `apply`, with the options as one value."""
         outcome = execute(operation, options, self.core, _context(operation, writer))
         provider = outcome.target.provider if outcome.target else ""
         return Result(self._after(outcome), Report(outcome.report), outcome.warnings, provider)
 
     def apply_recipe(self, recipe: str | Path | Mapping[str, Any] | Recipe) -> Result:
-        """Run the steps of a recipe: the path of its file (JSON or TOML), the object in the file, or the result of
-        `read_recipe`. A step that changes nothing is skipped; its warnings are kept. Nothing is purged: a warning
-        says so if the recipe ends in a purge.
+        """Run the steps of a recipe: the path of its file (JSON or TOML), the object in the file, or the result of `read_recipe`. A
+        step that changes nothing is skipped; its warnings are kept. Nothing is purged: a warning says so if the recipe ends in a purge.
         Raises OptionsError for an invalid recipe, Refused if a step cannot be done on this chain.
         """
         steps: list[Chain] = [self]
@@ -280,9 +272,7 @@ class Chain:
         """
         return list(observe(self.core, Recognition(called_tools(self.core).union(names))))
 
-    def next_call(
-        self, leading: Sequence[str] | None = None, user: str = "", processed_length: int | None = None
-    ) -> NextCall:
+    def next_call(self, leading: Sequence[str] | None = None, user: str = "", processed_length: int | None = None) -> NextCall:
         """Returns what a program would store of the chain between two calls, and what its next call would send.
 
         `leading`: texts of its leading system messages; None takes those of the chain. `processed_length` counts stored
@@ -297,9 +287,7 @@ class Chain:
         """
         return state_of_chain(self, provider, processed_length)
 
-    def simulate(
-        self, strategies: Mapping[str, str | Mapping[str, Any]], estimates: Collection[str] = tuple(ESTIMATES)
-    ) -> Simulation:
+    def simulate(self, strategies: Mapping[str, str | Mapping[str, Any]], estimates: Collection[str] = tuple(ESTIMATES)) -> Simulation:
         """Returns the size of each turn's request without compaction, with each strategy, and with each estimate.
 
         `strategies`: JSON by name, as in `apply("compact", strategy=…)`. Raises OptionsError for an invalid one.
@@ -391,9 +379,7 @@ class Result:
         return visible_lines((*map(report_line, self.report), *said))
 
 
-def load(
-    source: str | Path | bytes | bytearray | Sequence[Any], format: str = "", *, salvage: bool = False
-) -> list[Chain]:
+def load(source: str | Path | bytes | bytearray | Sequence[Any], format: str = "", *, salvage: bool = False) -> list[Chain]:
     """Return the chains of a file (a path or its bytes), or the one that a list of messages is: dicts, or message objects of
     LangChain, the OpenAI Agents SDK or pydantic-ai.
 
@@ -420,10 +406,7 @@ def _as_json(messages: Sequence[Any]) -> bytes:
 
 
 def chains_of(file: ChainFile) -> list[Chain]:
-    return [
-        Chain(loaded.messages, loaded.format, file, loaded, FileSurroundings(file.context(loaded)))
-        for loaded in file.chains
-    ]
+    return [Chain(loaded.messages, loaded.format, file, loaded, FileSurroundings(file.context(loaded))) for loaded in file.chains]
 
 
 def document_of(chains: Sequence[Chain]) -> Iterator[bytes]:

@@ -176,12 +176,7 @@ def first_object(first: FirstDifference | None) -> dict[str, Any] | None:
 
 
 def change_object(group: Group) -> dict[str, Any]:
-    return {
-        "kind": group.kind,
-        "old": _side(group.old),
-        "new": _side(group.new),
-        "other": str(group.other) if group.other else None,
-    }
+    return {"kind": group.kind, "old": _side(group.old), "new": _side(group.new), "other": str(group.other) if group.other else None}
 
 
 def _side(side: Side) -> dict[str, Any] | None:

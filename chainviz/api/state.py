@@ -68,9 +68,7 @@ def state_of_chain(chain: Chain, provider: str, processed_length: int | None) ->
     """See `Chain.state`."""
     provider = provider or provider_of(chain.format)
     if not provider:
-        raise Refused(
-            f"No provider stores messages in the format {get_format(chain.format).label}. Convert the chain first."
-        )
+        raise Refused(f"No provider stores messages in the format {get_format(chain.format).label}. Convert the chain first.")
     require_readable(_members(chain), chain.unread)
     state = state_of(chain.messages, chain.format, provider, processed_length=_seen(chain, processed_length))
     return replace(state, others=unknown_members(_members(chain)))

@@ -88,11 +88,7 @@ def change_line(row: Decision) -> str:
 
 def _calls(pair: BodyPair[Message]) -> str:
     states = pair.tool_calls
-    found = [
-        (len(states.completed), "completed"),
-        (len(states.pending), "pending"),
-        (len(states.unmatched), "unmatched"),
-    ]
+    found = [(len(states.completed), "completed"), (len(states.pending), "pending"), (len(states.unmatched), "unmatched")]
     return "".join(f", {count} {what}" for count, what in found if count)
 
 

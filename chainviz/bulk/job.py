@@ -108,12 +108,7 @@ def _write(context: JobContext, bulk: BulkRun, act: Act, row: BulkRow, finish: A
 
 
 def _member(bulk: BulkRun, act: Act) -> Membership:
-    member = (
-        Membership.objects.active()
-        .filter(team=bulk.team_id, user=bulk.author_id)
-        .select_related("team", "user")
-        .first()
-    )
+    member = Membership.objects.active().filter(team=bulk.team_id, user=bulk.author_id).select_related("team", "user").first()
     if member is None or not member.may(act.permission):
         raise Refused(NOT_ALLOWED)
     return member
@@ -168,9 +163,7 @@ def undo(run: BulkRun, *, by: Membership) -> BulkRun:
     if known is not None:
         return known
     chains = locked.rows.filter(outcome=BulkRow.Outcome.CHANGED).order_by("pk").values_list("chain", flat=True)
-    made = BulkRun.objects.create(
-        team=by.team, author=by.user, act=run.act, created_at=timezone.now(), undoes=locked, options={}
-    )
+    made = BulkRun.objects.create(team=by.team, author=by.user, act=run.act, created_at=timezone.now(), undoes=locked, options={})
     BulkRow.objects.bulk_create((BulkRow(run=made, chain_id=key) for key in chains), batch_size=500)
     start(made)
     return made

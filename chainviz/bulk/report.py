@@ -86,9 +86,7 @@ class Report:
     def sentence(self) -> str:
         """The heading, such as “38 of 40 chains masked, 2 refused”."""
         first = f"{self.counts[Outcome.CHANGED]:,} of {count_text(self.total, 'chain')} {self.done}"
-        return ", ".join(
-            (first, *(f"{tab.count:,} {tab.label}" for tab in self.tabs if tab.outcome != Outcome.CHANGED))
-        )
+        return ", ".join((first, *(f"{tab.count:,} {tab.label}" for tab in self.tabs if tab.outcome != Outcome.CHANGED)))
 
     @property
     def is_running(self) -> bool:

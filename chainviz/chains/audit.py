@@ -241,6 +241,3 @@ def _masked(number: int, row: Any) -> AuditRow:
 
 def _node(path: str) -> str:
     return str(replace(parse_path(path), part=None))
-
-
-

@@ -137,17 +137,26 @@ class Chain(Checked):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["team", "sha256", "pointer"], condition=Q(is_branch=False), name="chain_uploaded_once"
-            ),
+            models.UniqueConstraint(fields=["team", "sha256", "pointer"], condition=Q(is_branch=False), name="chain_uploaded_once")
         ]
         indexes = [
             models.Index(fields=["team", "-changed_at"], condition=Q(trashed_at=None), name="chain_library"),
             # the fields that the library counts, sums and filters by most, because rows of chains are long
             models.Index(
                 fields=[
-                    "team", "trashed_at", "project", "changed_at", "health", "format", "messages", "tokens", "cost", "duration",
-                    "size", "problems", "warnings",
+                    "team",
+                    "trashed_at",
+                    "project",
+                    "changed_at",
+                    "health",
+                    "format",
+                    "messages",
+                    "tokens",
+                    "cost",
+                    "duration",
+                    "size",
+                    "problems",
+                    "warnings",
                 ],
                 name="chain_totals",
             ),

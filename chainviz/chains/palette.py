@@ -141,9 +141,4 @@ def _chains(member: Membership, subject: Subject | None, text: str) -> Iterator[
         chains = chains.filter(title__icontains=word)
     for chain in chains[:MOST]:
         when = f"{chain.changed_at:%d %b %H:%M}"
-        yield Option(
-            chain.title,
-            "section",
-            url_or_nothing("chains:chain", chain.pk),
-            " · ".join(filter(None, (chain.model, when))),
-        )
+        yield Option(chain.title, "section", url_or_nothing("chains:chain", chain.pk), " · ".join(filter(None, (chain.model, when))))

@@ -24,11 +24,7 @@ from chainviz.store.outline.edition import RULES_EDITION
 RESUME_ERRORS = DerivedKind("resume-errors", RULES_EDITION)
 MOST_READ = 20_000_000
 """The largest session, in bytes, that is read for a verdict on the messages still sent. In a larger one, all messages count."""
-_LOOKS: dict[State, tuple[str, str]] = {
-    "rejected": ("problem", "failed"),
-    "unchecked": ("quiet", "info"),
-    "accepted": ("ok", "ok"),
-}
+_LOOKS: dict[State, tuple[str, str]] = {"rejected": ("problem", "failed"), "unchecked": ("quiet", "info"), "accepted": ("ok", "ok")}
 """The colour and icon of each state."""
 
 

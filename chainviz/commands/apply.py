@@ -60,9 +60,7 @@ def add_apply_arguments(parser: argparse.ArgumentParser) -> None:
         add_files(own)
         add_format(own)
         add_choice(own)
-        own.add_argument(
-            "--set", action="append", default=[], metavar="KEY=VALUE", help="an option; all are listed below"
-        )
+        own.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option; all are listed below")
         own.add_argument("--writer", default="", metavar="NAME", help=_writer_help(operation.name))
         add_output(own)
 
@@ -104,9 +102,7 @@ def _written(chain: Chain, operation: str, options: Options, writer: str) -> Res
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
-    parser.add_argument(
-        "--out", metavar="FILE", help="where to write the changed file, a folder for several; - is standard output"
-    )
+    parser.add_argument("--out", metavar="FILE", help="where to write the changed file, a folder for several; - is standard output")
     parser.add_argument("--to", metavar="FORMAT", help="write the changed chains in this format instead of their own")
 
 

@@ -38,9 +38,7 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_format(parser)
     names = ", ".join(provider.name for provider in PROVIDERS)
-    parser.add_argument(
-        "--provider", metavar="NAME", help=f"the API that must accept it, instead of its format's own: {names}"
-    )
+    parser.add_argument("--provider", metavar="NAME", help=f"the API that must accept it, instead of its format's own: {names}")
     act = parser.add_mutually_exclusive_group()
     act.add_argument("--check", action="store_true", help="only show what would change; exit code 1 if anything would")
     act.add_argument("--restore", action="store_true", help="restore the newest backup, byte for byte")

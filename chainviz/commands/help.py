@@ -9,9 +9,7 @@ from chainviz.help.pages import GROUPS, NAMES, all_pages
 
 
 def add_help_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "page", metavar="PAGE", nargs="?", choices=NAMES, help="the page; without one, all pages are listed"
-    )
+    parser.add_argument("page", metavar="PAGE", nargs="?", choices=NAMES, help="the page; without one, all pages are listed")
 
 
 def run_help(arguments: argparse.Namespace) -> int:
@@ -22,8 +20,4 @@ def run_help(arguments: argparse.Namespace) -> int:
 
 def _contents() -> list[str]:
     pages = all_pages()
-    return [
-        line
-        for title, names in GROUPS.items()
-        for line in (title, *(f"  {name:15} {pages[name].summary}" for name in names))
-    ]
+    return [line for title, names in GROUPS.items() for line in (title, *(f"  {name:15} {pages[name].summary}" for name in names))]

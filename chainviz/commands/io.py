@@ -134,9 +134,7 @@ class Outputs:
         self._taken: dict[str, str] = {}
         """The name of the input of each written file."""
         if arguments.json and self._out == "-":
-            raise OptionsError(
-                "--json and --out - would both write to standard output; choose a file for one of them."
-            )
+            raise OptionsError("--json and --out - would both write to standard output; choose a file for one of them.")
         if self._is_folder and self._out == "-":
             raise OptionsError("Several files cannot all be written to standard output; name a folder with --out.")
         if self._is_folder and Path(self._out).is_file():

@@ -27,9 +27,7 @@ def add_parse_arguments(parser: argparse.ArgumentParser) -> None:
     usual = ",".join(section.name for section in USUAL.sections)
     parser.add_argument("--sections", default=usual, metavar="A,B", help=f"the sections to find (default {usual}); empty: all")
     parser.add_argument("--strict", action="store_true", help="refuse a section that contains another section's tag")
-    parser.add_argument(
-        "--calls-in", default=USUAL.calls_in, metavar="SECTION", help=f"the section with calls (default {USUAL.calls_in})"
-    )
+    parser.add_argument("--calls-in", default=USUAL.calls_in, metavar="SECTION", help=f"the section with calls (default {USUAL.calls_in})")
     parser.add_argument("--syntax", choices=["json", "yaml"], default="json", help="how calls are written (default json)")
     parser.add_argument("--json", action="store_true", help="print one object")
 

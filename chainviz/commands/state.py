@@ -24,17 +24,13 @@ SHOWN = 70
 
 def add_state_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a state document, or any transcript; - reads standard input")
-    parser.add_argument(
-        "--provider", default="", choices=list(DIALECTS), help="the provider that must be able to continue the state"
-    )
+    parser.add_argument("--provider", default="", choices=list(DIALECTS), help="the provider that must be able to continue the state")
     parser.add_argument("--salvage", action="store_true", help="list the readable messages of a broken state")
     parser.add_argument(
         "--leading", action="append", metavar="TEXT", help="a system message of the next call (default: those of the chain)"
     )
     parser.add_argument("--user", default="", metavar="TEXT", help="the user message of the next call")
-    parser.add_argument(
-        "--processed-length", type=int, metavar="N", help="how many stored messages of the chain the model has seen"
-    )
+    parser.add_argument("--processed-length", type=int, metavar="N", help="how many stored messages of the chain the model has seen")
     add_choice(parser)
     parser.add_argument("--out", metavar="FILE", help="write the state, with --salvage its readable messages; - is standard output")
     parser.add_argument("--json", action="store_true", help="print one object")

@@ -88,17 +88,13 @@ def generate_chain(config: ChainConfig | None = None) -> tuple[Message, ...]:
     for section in range(config.sections):
         messages.append(writer.human(section))
         for pair in range(_at(config.body_pairs_per_section, section, 1)):
-            count = (
-                _at(config.tool_calls_per_body_pair, pair, 0) if _at(config.tools_for_body_pairs, pair, False) else 0
-            )
+            count = _at(config.tool_calls_per_body_pair, pair, 0) if _at(config.tools_for_body_pairs, pair, False) else 0
             missing = 0 if config.include_all_tool_responses else min(1, count)
             messages += writer.pair(section, pair, count, count - missing)
     return tuple(messages)
 
 
-def generate_complex_chain(
-    sections: int, tool_calls: int, missing: int, source: random.Random | None = None
-) -> tuple[Message, ...]:
+def generate_complex_chain(sections: int, tool_calls: int, missing: int, source: random.Random | None = None) -> tuple[Message, ...]:
     """Three pairs a section, the second with calls; the last `missing` results of the whole chain are left out."""
     if min(sections, tool_calls, missing) < 0:
         raise OptionsError("Sections, tool calls and missing results cannot be negative.")

@@ -33,9 +33,7 @@ class LoadedChain:
     warnings: tuple[str, ...] = ()
 
 
-def load_file(
-    origin: Path | str | bytes, format: str | None = None, *, salvage: bool = False
-) -> list[LoadedChain]:
+def load_file(origin: Path | str | bytes, format: str | None = None, *, salvage: bool = False) -> list[LoadedChain]:
     """Return the chains of a file. `format` overrides detection; "raw" takes any text as one message."""
     with open_source(origin) as source:
         return load_source(source, format, salvage=salvage)
@@ -86,15 +84,12 @@ def export_chain(messages: Sequence[Message], envelope: Envelope, format: Format
     form = get_format(format) if isinstance(format, str) else format
     stylist = Stylist(MemoryChain(tuple(messages), form.name), form, envelope)
     fragments = [
-        message.source or next(stylist.written([Splice(index, 1, (message,))])).messages[0].source
-        for index, message in enumerate(messages)
+        message.source or next(stylist.written([Splice(index, 1, (message,))])).messages[0].source for index, message in enumerate(messages)
     ]
     return b"".join(written(assemble(envelope, fragments, read, unit_form(form)), envelope.encoding))
 
 
-def restyle(
-    messages: Sequence[Message], index: int, message: Message, format: Format | str, envelope: Envelope
-) -> Message:
+def restyle(messages: Sequence[Message], index: int, message: Message, format: Format | str, envelope: Envelope) -> Message:
     """Return `message` with the source that the format writes for it at `index`, in the style of its neighbours."""
     form = get_format(format) if isinstance(format, str) else format
     stylist = Stylist(MemoryChain(tuple(messages), form.name), form, envelope)
@@ -128,9 +123,7 @@ def blank(format: Format, stored: int = 0, document: str = "") -> tuple[Envelope
     return envelope, to_bytes(text)
 
 
-def document_in(
-    format: Format, messages: Iterable[Message], source: Format | None = None, document: str = ""
-) -> Iterator[bytes]:
+def document_in(format: Format, messages: Iterable[Message], source: Format | None = None, document: str = "") -> Iterator[bytes]:
     """Yield a new document of the format while the messages are read; `source` is the format that they come from, `document` as
     `blank` takes it."""
     envelope, text = blank(format, 0, document)

@@ -242,9 +242,7 @@ def _texts(value: Mapping[str, Any], name: str) -> str:
 C = TypeVar("C", bound=Chain)
 
 
-def follow(
-    recipe: Recipe, chain: C, context_of: Callable[[C], Context], take: Callable[[Step, Outcome], C]
-) -> tuple[Outcome, ...]:
+def follow(recipe: Recipe, chain: C, context_of: Callable[[C], Context], take: Callable[[Step, Outcome], C]) -> tuple[Outcome, ...]:
     """Run each step on the result of the one before. `take` stores an outcome that changes something and returns the
     new chain; a step that changes nothing is skipped. Returns the outcome of each step. Raises Refused, naming the
     step, if one of them fails."""

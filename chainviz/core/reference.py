@@ -142,9 +142,7 @@ def _no_response(ids: list[str]) -> str:
     return f"tool calls with IDs [{', '.join(ids)}] have no response"
 
 
-def normalized_by_reference(
-    messages: Iterable[Message], template: Template, source: random.Random
-) -> tuple[Message, ...]:
+def normalized_by_reference(messages: Iterable[Message], template: Template, source: random.Random) -> tuple[Message, ...]:
     """Rename tool-call ids as the reference does: with one map for the whole chain, and without checking for collisions."""
     renamed: dict[str, str] = {}
     result: list[Message] = []
@@ -172,8 +170,7 @@ def _renamed_calls(message: Message, template: Template, source: random.Random, 
 
 def _mapped_results(message: Message, renamed: dict[str, str]) -> Message:
     parts = tuple(
-        replace(part, call_id=renamed.get(part.call_id, part.call_id)) if isinstance(part, ToolResult) else part
-        for part in message.parts
+        replace(part, call_id=renamed.get(part.call_id, part.call_id)) if isinstance(part, ToolResult) else part for part in message.parts
     )
     return replace(message, parts=parts)
 

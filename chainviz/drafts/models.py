@@ -46,10 +46,8 @@ class Draft(Checked):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["chain", "author", "base"],
-                condition=Q(discarded_at=None, saved_as=None),
-                name="draft_once_a_base",
-            ),
+                fields=["chain", "author", "base"], condition=Q(discarded_at=None, saved_as=None), name="draft_once_a_base"
+            )
         ]
 
     @cached_property

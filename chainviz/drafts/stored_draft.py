@@ -35,7 +35,6 @@ class Steps:
     def can_redo(self) -> bool:
         return self.cursor < len(self.all)
 
-
     @property
     def snapshots(self) -> tuple[Snapshot, ...]:
         """The states after each step up to the cursor, in order."""

@@ -61,9 +61,7 @@ class Target:
     def words(self) -> str:
         if self.draft:
             return "in your draft"
-        newest = (
-            "" if self.version.number == self.chain.version else f", not of the newest: version {self.chain.version}"
-        )
+        newest = "" if self.version.number == self.chain.version else f", not of the newest: version {self.chain.version}"
         return f"of version {self.version.number}{newest}"
 
     @property
@@ -116,9 +114,11 @@ class Target:
 
 
 _own_draft = PreparedQuery(
-    lambda person, team, chain, draft: Draft.objects.visible_to(person)
-    .filter(pk=draft, chain__in=Chain.objects.visible_to(Membership(team_id=team)).in_library().filter(pk=chain))
-    .select_related("chain__local_file")
+    lambda person, team, chain, draft: (
+        Draft.objects.visible_to(person)
+        .filter(pk=draft, chain__in=Chain.objects.visible_to(Membership(team_id=team)).in_library().filter(pk=chain))
+        .select_related("chain__local_file")
+    )
 )
 
 

@@ -60,4 +60,3 @@ def database_sessions(name: str) -> DatabaseSessions | None:
     """
     path, id = session_at(Path(name)) or (Path(name), "")
     return DatabaseSessions(path, database_at(path), id) if is_database(path) else None
-

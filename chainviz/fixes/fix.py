@@ -115,9 +115,7 @@ def fix_session(
     return replace(fixed, old=old, new=compression.compress(fixed.new) if fixed.is_changed else old)
 
 
-def _fix_document(
-    old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None, target: Target
-) -> FixedSession[T]:
+def _fix_document(old: bytes, name: str, show: Callable[[Chain, Result], T], format: str | None, target: Target) -> FixedSession[T]:
     if b"\0" in old[:4] and old[:4].strip(b"\0"):
         raise Refused(f"{name} is not UTF-8; save it as UTF-8 first. The file is unchanged.")
     file, records = _opened(old, name, format)
@@ -190,9 +188,7 @@ def _open(content: bytes, name: str, format: str | None) -> ChainFile:
         raise Refused(f"{error} The file is unchanged.") from None
 
 
-def _fixed(
-    target: Target, show: Callable[[Chain, Result], T], chain: Chain
-) -> tuple[Chain, FixedChain[T]]:
+def _fixed(target: Target, show: Callable[[Chain, Result], T], chain: Chain) -> tuple[Chain, FixedChain[T]]:
     goal = target.provider or get_provider(chain.provider)
     try:
         result = chain.run("repair", repair_options(goal, target.only))

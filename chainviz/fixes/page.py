@@ -90,7 +90,6 @@ class FixPage:
     query: str = ""
     """The query of the page's address, with the provider, the fix and the error."""
 
-
     @cached_property
     def backups(self) -> list[str]:
         """The backups, newest first."""
@@ -217,9 +216,7 @@ def _nothing(before: FileChain, result: Result) -> None:
     """Compute no difference, for callers that only write the session."""
 
 
-def _fixed(
-    request: HttpRequest, chain: Chain, session: StoredSession | None, show: Callable[[FileChain, Result], T]
-) -> FixedSession[T]:
+def _fixed(request: HttpRequest, chain: Chain, session: StoredSession | None, show: Callable[[FileChain, Result], T]) -> FixedSession[T]:
     name, where = (session.name, session.address) if session else (chain.file_name, chain.file_name)
     is_large = session is not None and session.holds_more(MOST_BYTES)
     content = b"" if is_large else session.read() if session else b"".join(_uploaded(request, chain))

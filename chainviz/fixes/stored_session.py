@@ -157,9 +157,7 @@ class HowToRead:
     """The database that contains the session; None for a file."""
 
 
-def fix_content(
-    content: bytes, name: str, show: Callable[[Chain, Result], T], how: HowToRead = HowToRead()
-) -> FixedSession[T]:
+def fix_content(content: bytes, name: str, show: Callable[[Chain, Result], T], how: HowToRead = HowToRead()) -> FixedSession[T]:
     """Fix a session's content like `fix_session`, without rows that the agent of its database cannot read."""
     whole, damage = how.database.without_damage(content) if how.database else (content, ())
     fixed = fix_session(whole, name, show, how.format, how.target)

@@ -67,9 +67,7 @@ def _rows(provider: Provider) -> Iterator[Row]:
 
 
 def _cells(rule: Rule) -> tuple[str, ...]:
-    source = (
-        f"[{_plain(rule.source)}](https://{rule.source})" if _ADDRESS.fullmatch(rule.source) else _plain(rule.source)
-    )
+    source = f"[{_plain(rule.source)}](https://{rule.source})" if _ADDRESS.fullmatch(rule.source) else _plain(rule.source)
     severity = "not checked" if rule.severity == "unchecked" else rule.severity
     return f"`{rule.id}`", severity, _sentence(rule), _plain(rule.models), rule.since, _fix(rule), source, rule.checked
 
@@ -141,8 +139,7 @@ def _policies() -> Iterator[Table]:
 
 def _strategies() -> Iterator[Table]:
     rows = (
-        (each.label, f"`{each.type}`", ", ".join(f"`{field.name}`" for field in fields(cast(Any, each))) or "none")
-        for each in COMPACTORS
+        (each.label, f"`{each.type}`", ", ".join(f"`{field.name}`" for field in fields(cast(Any, each))) or "none") for each in COMPACTORS
     )
     yield Table(("Part", "`type`", "Other members"), tuple(map(Row, rows)))
 

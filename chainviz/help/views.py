@@ -38,9 +38,7 @@ def index(request: HttpRequest) -> HttpResponse:
     """List the pages, or the sections that contain every word of `q`."""
     words = request.GET.get("q", "")[:200].strip()
     groups = [(title, [(page, summary_html(page)) for page in pages]) for title, pages in _groups()]
-    return render(
-        request, "help/index.html", {"groups": groups, "words": words, "hits": find_in_help(words), "most": MOST}
-    )
+    return render(request, "help/index.html", {"groups": groups, "words": words, "hits": find_in_help(words), "most": MOST})
 
 
 @require_safe
@@ -113,9 +111,7 @@ def _anchor(row: Row) -> SafeString:
 
 def _cells(row: Row, table: Table) -> SafeString:
     cells = zip(table.titles, row.cells, strict=True)
-    return format_html_join(
-        "", '<td data-title="{}">{}</td>', ((title, mark_safe(_inline(cell))) for title, cell in cells)
-    )
+    return format_html_join("", '<td data-title="{}">{}</td>', ((title, mark_safe(_inline(cell))) for title, cell in cells))
 
 
 def _inline(markdown: str) -> str:
@@ -153,17 +149,13 @@ def find_in_help(query: str) -> list[Hit]:
     """Return the sections that contain every word: those with a word in a heading first, then in reading order."""
     words = query.casefold().split()
     sections = [section for section in all_sections() if section.matches(words)] if words else []
-    sections.sort(
-        key=lambda section: not any(word in f"{section.page.title} {section.heading}".casefold() for word in words)
-    )
+    sections.sort(key=lambda section: not any(word in f"{section.page.title} {section.heading}".casefold() for word in words))
     return [Hit(section, _excerpt(section, words)) for section in sections[:MOST]]
 
 
 def _excerpt(section: Section, words: list[str]) -> str:
     lines = [line for line in section.lines if any(word in line.casefold() for word in words)] or [*section.lines, ""]
-    start = max(
-        0, min((lines[0].casefold().find(word) for word in words if word in lines[0].casefold()), default=0) - 80
-    )
+    start = max(0, min((lines[0].casefold().find(word) for word in words if word in lines[0].casefold()), default=0) - 80)
     end = start + 240
     return f"{'…' if start else ''}{lines[0][start:end]}{'…' if len(lines[0]) > end else ''}"
 

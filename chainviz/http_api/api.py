@@ -84,8 +84,4 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 app_name = "api"
-urlpatterns = [
-    *_urls(),
-    path("", requires("public")(page), name="page"),
-    path("openapi.json", openapi, name="openapi"),
-]
+urlpatterns = [*_urls(), path("", requires("public")(page), name="page"), path("openapi.json", openapi, name="openapi")]

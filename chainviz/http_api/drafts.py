@@ -55,10 +55,7 @@ DRAFT = "/chains/{int:chain_id}/drafts/{int:draft_id}"
 @requires("read")
 def operations(request: HttpRequest) -> list[OperationShape]:
     """The operations and their options."""
-    return [
-        OperationShape(name=each.name, label=each.label, options=each.Options.model_json_schema())
-        for each in OPERATIONS
-    ]
+    return [OperationShape(name=each.name, label=each.label, options=each.Options.model_json_schema()) for each in OPERATIONS]
 
 
 def _changed_before(
@@ -72,10 +69,7 @@ def _changed_before(
     return Status(200, version_shape(request, chain, version_of(chain, ids["version"])))
 
 
-@router.post(
-    "/chains/{int:chain_id}/operations/{slug:name}",
-    response={200: VersionShape, 201: DraftShape, 202: JobShape, REFUSALS: Error},
-)
+@router.post("/chains/{int:chain_id}/operations/{slug:name}", response={200: VersionShape, 201: DraftShape, 202: JobShape, REFUSALS: Error})
 @repeatable(_changed_before)
 @requires("save")
 def run_operation(
@@ -122,9 +116,7 @@ def _target(request: HttpRequest, chain_id: int, call: OperationCall) -> Target:
     number, person = call.version or chain.version, person_of(request)
     begun = services.open_draft(chain, person, number)
     if begun is not None and steps_of(begun).all:
-        raise NotPossible(
-            f"You already have draft {begun.pk} of version {number}: pass it as `draft`, or save or discard it."
-        )
+        raise NotPossible(f"You already have draft {begun.pk} of version {number}: pass it as `draft`, or save or discard it.")
     return target_of_version(chain, number, person)
 
 

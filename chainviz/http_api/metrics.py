@@ -53,20 +53,12 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def gauges() -> Iterator[Gauge]:
     yield Gauge("chainviz_info", "The version of chainviz.", {f'{{version="{__version__}"}}': 1})
     yield from _job_gauges()
-    chains = Chain.objects.aggregate(
-        count=Count("pk"), size=Sum("size"), binned=Count("pk", filter=~Q(trashed_at=None))
-    )
+    chains = Chain.objects.aggregate(count=Count("pk"), size=Sum("size"), binned=Count("pk", filter=~Q(trashed_at=None)))
     yield Gauge("chainviz_chains", "Chains, those in the bin included.", {"": chains["count"]})
     yield Gauge("chainviz_chains_in_bin", "Chains in the bin.", {"": chains["binned"]})
-    yield Gauge(
-        "chainviz_content_bytes", "Bytes of content in the newest versions of all chains.", {"": chains["size"] or 0}
-    )
+    yield Gauge("chainviz_content_bytes", "Bytes of content in the newest versions of all chains.", {"": chains["size"] or 0})
     yield Gauge("chainviz_database_bytes", "Bytes of the database.", {"": _database_bytes()})
-    yield Gauge(
-        "chainviz_unindexed_chains",
-        "Chains that the search of the library does not find yet.",
-        {"": unindexed().count()},
-    )
+    yield Gauge("chainviz_unindexed_chains", "Chains that the search of the library does not find yet.", {"": unindexed().count()})
     yield Gauge("chainviz_uploads", "Uploads that wait or were not dismissed.", {"": Arrival.objects.count()})
     yield Gauge("chainviz_teams", "Teams.", {"": Team.objects.count()})
     yield Gauge("chainviz_members", "Memberships of active people.", {"": Membership.objects.active().count()})
@@ -87,11 +79,7 @@ def _job_gauges() -> Iterator[Gauge]:
     queued = Job.objects.filter(Q(due_at=None) | Q(due_at__lte=now), state=Job.State.QUEUED)
     oldest = queued.aggregate(at=Min("created_at"))["at"]
     age = (now - oldest).total_seconds() if oldest else 0
-    yield Gauge(
-        "chainviz_oldest_queued_job_seconds",
-        "Age of the oldest job that is due and that no worker has taken.",
-        {"": age},
-    )
+    yield Gauge("chainviz_oldest_queued_job_seconds", "Age of the oldest job that is due and that no worker has taken.", {"": age})
 
 
 def _database_bytes() -> int:

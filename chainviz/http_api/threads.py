@@ -51,9 +51,7 @@ def threads(request: HttpRequest, chain_id: int, asked: Query[RowsQuery]) -> Thr
     visible = Thread.objects.filter(chain=subject.chain, number__gt=asked.after).visible_to(person_of(request))
     found = list(visible.order_by("number")[: asked.limit + 1])
     page = found[: asked.limit]
-    return ThreadList(
-        threads=_shapes(request, subject, page), next=page[-1].number if len(found) > asked.limit else None
-    )
+    return ThreadList(threads=_shapes(request, subject, page), next=page[-1].number if len(found) > asked.limit else None)
 
 
 @router.get(THREAD, response={200: ThreadShape, REFUSALS: Error})

@@ -37,9 +37,7 @@ class JobContext:
     def report(self, progress: float, message: str = "") -> None:
         """Write the progress. Raises Cancelled if the job was cancelled, or another worker has it."""
         mine = lease.leased_row(self.job)
-        changed = mine.filter(cancel_requested=False).update(
-            progress=min(max(progress, 0.0), 1.0), message=lease.storable(message)
-        )
+        changed = mine.filter(cancel_requested=False).update(progress=min(max(progress, 0.0), 1.0), message=lease.storable(message))
         if not changed:
             raise Cancelled
 
@@ -53,9 +51,7 @@ def start_job(name: str, *, owner: User | None, max_attempts: int = 2, **args: A
     The arguments and the result must be JSON. Raises KeyError for an unknown name.
     """
     settings.JOBS[name]
-    return Job.objects.create(
-        function=name, args=args, owner=owner, max_attempts=max_attempts, created_at=timezone.now()
-    )
+    return Job.objects.create(function=name, args=args, owner=owner, max_attempts=max_attempts, created_at=timezone.now())
 
 
 def start_job_later(due_at: datetime, name: str, **args: Any) -> Job:
@@ -102,9 +98,7 @@ def _give_back(job: Job, *, is_inside: bool) -> None:
             connection.connect()
         lease.give_back(job)
     except DatabaseError as error:
-        log.warning(
-            "job %s could not be given back (%s); another worker takes it when its lease has ended", job.pk, error
-        )
+        log.warning("job %s could not be given back (%s); another worker takes it when its lease has ended", job.pk, error)
 
 
 def _call(job: Job) -> None:

@@ -83,26 +83,18 @@ class Answer:
         """Read an answer that was sent in one piece although a stream was requested."""
         content = json.loads(body)
         if isinstance(content, dict) and content.get("error"):
-            raise WriterError(
-                f"{self._endpoint.host} answered with an error{quoted(self._endpoint, own_words(content))}."
-            )
+            raise WriterError(f"{self._endpoint.host} answered with an error{quoted(self._endpoint, own_words(content))}.")
         self.take(content)
 
     def text(self) -> str:
         if self._empty:
-            raise WriterError(
-                f"{self._endpoint.host} answered, but not with a summary; is CHAINVIZ_LLM_BASE_URL right?"
-            )
+            raise WriterError(f"{self._endpoint.host} answered, but not with a summary; is CHAINVIZ_LLM_BASE_URL right?")
         if self._refusal:
             raise WriterError(f"The model refused to write the summary{quoted(self._endpoint, self._refusal)}.")
         if self._called_tool:
             raise WriterError(UNFINISHED["tool_calls"])
         if self._finish != "stop":
-            raise WriterError(
-                UNFINISHED.get(
-                    self._finish, f"The model stopped for another reason{quoted(self._endpoint, self._finish)}."
-                )
-            )
+            raise WriterError(UNFINISHED.get(self._finish, f"The model stopped for another reason{quoted(self._endpoint, self._finish)}."))
         text = _without_thoughts("".join(self._pieces))
         if not text.strip():
             raise WriterError("The model finished without writing anything.")

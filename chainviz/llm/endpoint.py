@@ -83,9 +83,7 @@ class Endpoint:
         if "@" in urlsplit(self.base_url).netloc:
             return "CHAINVIZ_LLM_BASE_URL contains a password; put it in CHAINVIZ_LLM_API_KEY instead."
         if not self.model:
-            return (
-                "No model is chosen: CHAINVIZ_LLM_MODEL is empty. Set it to a model that the server offers."
-            )
+            return "No model is chosen: CHAINVIZ_LLM_MODEL is empty. Set it to a model that the server offers."
         if not (self.api_key.isascii() and self.api_key.isprintable()) or " " in self.api_key:
             # An HTTP library would refuse it too, in an error that quotes the key.
             return "CHAINVIZ_LLM_API_KEY contains a character that is not allowed in a key, such as a space or a line break."

@@ -127,9 +127,7 @@ def refusal(endpoint: Endpoint, status: int, words: object, attempts: int = 1) -
     verb = says.get(status, "failed" if status >= 500 else "refused the request")
     times = f" It was asked {attempts} times." if attempts > 1 else ""
     remedy = f" {REMEDIES[status]}." if status in REMEDIES else ""
-    return WriterError(
-        f"{endpoint.host} {verb} ({status}){quoted(endpoint, words)}.{remedy}{times}", retryable=is_passing(status)
-    )
+    return WriterError(f"{endpoint.host} {verb} ({status}){quoted(endpoint, words)}.{remedy}{times}", retryable=is_passing(status))
 
 
 def wait_too_long(endpoint: Endpoint, status: int, pause: float, left: float) -> WriterError:
@@ -143,23 +141,15 @@ def no_connection(endpoint: Endpoint, error: BaseException) -> WriterError:
         if isinstance(cause, WriterError):
             return cause
         if isinstance(cause, socket.gaierror):
-            return WriterError(
-                f"The host {endpoint.host} was not found. Check CHAINVIZ_LLM_BASE_URL and the network."
-            )
+            return WriterError(f"The host {endpoint.host} was not found. Check CHAINVIZ_LLM_BASE_URL and the network.")
         if isinstance(cause, ConnectionRefusedError):
-            return WriterError(
-                f"Nothing listens at {endpoint.host}: the connection was refused. Is the server running?"
-            )
+            return WriterError(f"Nothing listens at {endpoint.host}: the connection was refused. Is the server running?")
         if isinstance(cause, ssl.SSLCertVerificationError):
             return WriterError(
-                f"The certificate of {endpoint.host} is not trusted{quoted(endpoint, cause.verify_message)}.",
-                retryable=False,
+                f"The certificate of {endpoint.host} is not trusted{quoted(endpoint, cause.verify_message)}.", retryable=False
             )
         if isinstance(cause, ssl.SSLError):
-            return WriterError(
-                f"{endpoint.host} uses no supported TLS; should the address begin with http:// instead?",
-                retryable=False,
-            )
+            return WriterError(f"{endpoint.host} uses no supported TLS; should the address begin with http:// instead?", retryable=False)
     return WriterError(f"The connection to {endpoint.host} broke before the answer was complete.")
 
 

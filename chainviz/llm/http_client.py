@@ -27,9 +27,7 @@ class Counted(httpx2.AsyncByteStream):
         async for piece in self._body:
             count += len(piece)
             if count > self._most:
-                raise WriterError(
-                    f"{self._endpoint.host} sent more than {self._most:,} bytes; no summary is that long."
-                )
+                raise WriterError(f"{self._endpoint.host} sent more than {self._most:,} bytes; no summary is that long.")
             yield piece
 
     async def aclose(self) -> None:

@@ -75,9 +75,7 @@ class OpenAIWriter:
         try:
             return run_watched(asking.ask(), seconds=self.endpoint.seconds, look=look)
         except TimeoutError:
-            raise WriterError(
-                f"{self.endpoint.host} had not finished after {self.endpoint.seconds:,.0f} s ({asking.stage})."
-            ) from None
+            raise WriterError(f"{self.endpoint.host} had not finished after {self.endpoint.seconds:,.0f} s ({asking.stage}).") from None
         except WriterError as failed:
             if not name:
                 raise
@@ -109,9 +107,7 @@ class _Asking:
 
     @property
     def stage(self) -> str:
-        return self._pausing or (
-            f"{self._answer.size:,} bytes written" if self._answer.size else "waiting for the model"
-        )
+        return self._pausing or (f"{self._answer.size:,} bytes written" if self._answer.size else "waiting for the model")
 
     async def ask(self) -> str:
         import httpx2
@@ -136,9 +132,7 @@ class _Asking:
             words = errors.quoted(self._endpoint, error.message)
             raise WriterError(f"{self._endpoint.host} stopped with an error{words}.") from None
         except (openai.OpenAIError, httpx2.InvalidURL, ValueError, RecursionError):
-            raise WriterError(
-                f"{self._endpoint.host} did not answer with a completion. Is CHAINVIZ_LLM_BASE_URL right?"
-            ) from None
+            raise WriterError(f"{self._endpoint.host} did not answer with a completion. Is CHAINVIZ_LLM_BASE_URL right?") from None
         return self._answer.text()
 
     async def _read_patiently(self, client: AsyncOpenAI) -> None:

@@ -57,10 +57,7 @@ def write_all(
     results: dict[int, Written] = {}
     pool = ThreadPoolExecutor(max(1, concurrency), thread_name_prefix="summary")
     try:
-        futures = {
-            pool.submit(_write, request, writer, stop, stages, number): number
-            for number, request in enumerate(requests)
-        }
+        futures = {pool.submit(_write, request, writer, stop, stages, number): number for number, request in enumerate(requests)}
         for finished in _as_they_finish(set(futures), stop, cancelled):
             for future in finished:
                 results[futures[future]] = future.result()
@@ -78,9 +75,7 @@ def write_all(
     return tuple(results[number] for number in range(len(requests)))
 
 
-def _as_they_finish(
-    waiting: set[Future[Written]], stop: threading.Event, cancelled: Callable[[], bool]
-) -> Iterator[set[Future[Written]]]:
+def _as_they_finish(waiting: set[Future[Written]], stop: threading.Event, cancelled: Callable[[], bool]) -> Iterator[set[Future[Written]]]:
     """Yield what has finished since the last look, until all has, or until a cancel was ignored for too long."""
     end = float("inf")
     while waiting and time.monotonic() < end:
@@ -91,13 +86,7 @@ def _as_they_finish(
             end = time.monotonic() + GRACE
 
 
-def _write(
-    request: SummaryRequest,
-    writer: Writer,
-    stop: threading.Event,
-    stages: dict[int, tuple[float, str]],
-    number: int,
-) -> Written:
+def _write(request: SummaryRequest, writer: Writer, stop: threading.Event, stages: dict[int, tuple[float, str]], number: int) -> Written:
     if stop.is_set():
         return _cancelled(request)
 
@@ -114,9 +103,7 @@ def _write(
         return Written(request, "failed", cause=str(error), retryable=error.retryable)
     except Exception as error:  # one piece's fault must not cost the others their texts
         log.exception("the writer %s failed", writer.name)
-        cause = (
-            f"This is a bug in chainviz, not in your chain ({type(error).__name__}); the server's log says more."
-        )
+        cause = f"This is a bug in chainviz, not in your chain ({type(error).__name__}); the server's log says more."
         return Written(request, "failed", cause=cause)
 
 

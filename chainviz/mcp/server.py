@@ -66,13 +66,7 @@ def make_server(library: Library, run: Run) -> Server[Any]:
         except ChainError as error:
             return _result(str(error), is_error=True)
 
-    return Server(
-        "chainviz",
-        version=__version__,
-        instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-    )
+    return Server("chainviz", version=__version__, instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
 def _result(text: str, *, is_error: bool = False) -> CallToolResult:

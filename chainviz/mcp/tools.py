@@ -34,9 +34,7 @@ class Tools:
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    def list_sessions(
-        self, search: str = "", agent: str = "", project: str = "", in_texts: bool = False, limit: Count = 20
-    ) -> str:
+    def list_sessions(self, search: str = "", agent: str = "", project: str = "", in_texts: bool = False, limit: Count = 20) -> str:
         """List sessions and chains, newest first, with the address that the other tools take. `search` looks in titles and folders;
         with `in_texts` also in the transcripts. `agent` is a name such as claude-code or codex, `project` a part of its folder."""
         found = self._library.sessions(Search(search, agent, project, in_texts, limit))

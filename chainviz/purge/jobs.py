@@ -112,10 +112,7 @@ def look(context: JobContext, chain: int, values: str, paths: str) -> dict[str, 
     searched = requested_values(row, values, paths)
     found = reach((row.history,), searched, lambda done, text: context.report(done / 2, f"This chain: {text}"))
     others = others_with(
-        row.team.store_name,
-        found.uploads,
-        searched,
-        lambda done, text: context.report(0.5 + done / 2, f"Other chains: {text}"),
+        row.team.store_name, found.uploads, searched, lambda done, text: context.report(0.5 + done / 2, f"Other chains: {text}")
     )
     return {
         "values": len(searched),

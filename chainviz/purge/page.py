@@ -91,9 +91,7 @@ def _act(request: HttpRequest, chain: Chain, job: Job | None) -> HttpResponse:
     return _after(request, chain, job, typed, misnamed=act == "purge")
 
 
-def _after(
-    request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str], *, misnamed: bool = False
-) -> HttpResponse:
+def _after(request: HttpRequest, chain: Chain, job: Job, typed: dict[str, str], *, misnamed: bool = False) -> HttpResponse:
     """Answer after the start of a job, which may already be done."""
     if not job.is_finished:
         return see_other(_address(chain, job, misnamed))
@@ -154,14 +152,7 @@ class Other:
 
 
 def _page(
-    request: HttpRequest,
-    chain: Chain,
-    typed: dict[str, str],
-    *,
-    job: Job | None = None,
-    also: Any = (),
-    note: str = "",
-    **errors: str,
+    request: HttpRequest, chain: Chain, typed: dict[str, str], *, job: Job | None = None, also: Any = (), note: str = "", **errors: str
 ) -> HttpResponse:
     context = {"chain": chain, "typed": typed, "most": MOST_VALUES, "shortest": SHORTEST, "note": note, **errors}
     if job is not None:

@@ -45,9 +45,7 @@ def values_in(text: str) -> tuple[str, ...]:
 def with_other_cases(text: str) -> str:
     """Add, below each value, its spellings in small letters, in capitals and with initial capitals, one a line."""
     lines = [line.strip("\r") for line in text.split("\n") if line.strip()]
-    return "\n".join(
-        dict.fromkeys(each for line in lines for each in (line, line.lower(), line.upper(), line.capitalize(), line.title()))
-    )
+    return "\n".join(dict.fromkeys(each for line in lines for each in (line, line.lower(), line.upper(), line.capitalize(), line.title())))
 
 
 def requested_values(chain: Chain, values: str, paths: str) -> tuple[str, ...]:

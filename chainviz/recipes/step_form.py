@@ -42,9 +42,7 @@ GOALS = [
 ]
 
 
-def step_form(
-    model: type[Options], member: Membership, data: QueryDict | None = None, chosen: Options | None = None
-) -> OptionsForm[Any]:
+def step_form(model: type[Options], member: Membership, data: QueryDict | None = None, chosen: Options | None = None) -> OptionsForm[Any]:
     """Offer the word lists of the member's team and the strategies that the member saved.
 
     `chosen`: the options before, which the form begins with.
@@ -130,9 +128,7 @@ class PlainChoice:
 
 
 class RuleForm(options_form(RedactOptions)):  # type: ignore[misc]
-    def __init__(
-        self, data: QueryDict | None = None, *, fixed: dict[str, Any] | None = None, of_one_chain: bool = True
-    ) -> None:
+    def __init__(self, data: QueryDict | None = None, *, fixed: dict[str, Any] | None = None, of_one_chain: bool = True) -> None:
         """Set up the form. The policy by hand is offered for one chain only, since it names nodes of that chain."""
         super().__init__(data, fixed=fixed)
         policy = self.fields["policy"]

@@ -59,12 +59,7 @@ def sign_off_version(chain: Chain, version: int, *, by: Membership) -> SignOff:
         team = Team.objects.select_for_update().get(pk=chain.team_id)
         again = standing_of(Chain.objects.get(pk=chain.pk))
         edition = Snapshot.objects.values_list("history__edition", flat=True).get(pk=snapshot.pk)
-        if (
-            again.chain.version != version
-            or edition != snapshot.history.edition
-            or again.sign_off
-            or not again.is_ready
-        ):
+        if again.chain.version != version or edition != snapshot.history.edition or again.sign_off or not again.is_ready:
             raise Refused("The chain or its review changed at this moment. Check it, then sign off again.")
         row = SignOff.objects.create(
             team=team,
@@ -246,13 +241,5 @@ def _locked(team: Team) -> TeamRules:
 
 def _page(request: HttpRequest, form: RulesForm, status: int = 200, **more: Any) -> HttpResponse:
     stored = rules_of(member_of(request).team_id)
-    context = {
-        "form": form,
-        "stored": stored,
-        "may_change": member_of(request).may("rules"),
-        "is_conflict": status == 409,
-    }
+    context = {"form": form, "stored": stored, "may_change": member_of(request).may("rules"), "is_conflict": status == 409}
     return render(request, "review/rules.html", context, status=status)
-
-
-

@@ -61,10 +61,7 @@ def list_source(source: Source) -> None:
         except DocumentError as error:
             sentences.append(str(error))
             unlisted.append(str(place))
-    known = {
-        (path, key): _Known(pk, state)
-        for pk, path, key, state in source.sessions.values_list("pk", "path", "key", "state")
-    }
+    known = {(path, key): _Known(pk, state) for pk, path, key, state in source.sessions.values_list("pk", "path", "key", "state")}
     added = [state for key, state in states.items() if key not in known]
     changed = [(known[key].pk, state) for key, state in states.items() if key in known and known[key].state != state_text(state)]
     gone = [each.pk for key, each in known.items() if key not in states and not key[0].startswith(tuple(unlisted))]

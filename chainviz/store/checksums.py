@@ -144,8 +144,7 @@ def protect(schema_editor: Any, tables: Sequence[str] = TABLES, prefix: str = "s
     for table in tables:
         if schema_editor.connection.vendor == "postgresql":
             schema_editor.execute(
-                f"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON {prefix}{table}"
-                " FOR EACH ROW EXECUTE FUNCTION store_append_only()"
+                f"CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON {prefix}{table} FOR EACH ROW EXECUTE FUNCTION store_append_only()"
             )
             continue
         for event in EVENTS:

@@ -21,9 +21,7 @@ class DerivedKind:
     name: str
     version: int
 
-    def get(
-        self, snapshot: Snapshot, make: Callable[[], Any], key: str = "", content: bytes | memoryview | None = None
-    ) -> Any:
+    def get(self, snapshot: Snapshot, make: Callable[[], Any], key: str = "", content: bytes | memoryview | None = None) -> Any:
         """Return the stored value; if there is none, call `make` and store its result as JSON. `content` is the stored value, if another
         query has already read it with `column`."""
         if content is None:

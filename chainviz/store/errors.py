@@ -12,8 +12,7 @@ class Conflict(Refused):
 
     def __init__(self, base: Version, head: Version) -> None:
         super().__init__(
-            f"Version {head.number} was saved while you worked on version {base.number}; "
-            "rebase your draft, or save yours as a copy."
+            f"Version {head.number} was saved while you worked on version {base.number}; rebase your draft, or save yours as a copy."
         )
         self.base = base
         self.head = head
@@ -25,8 +24,6 @@ class Overlap(Refused):
     def __init__(self, paths: tuple[Path, ...]) -> None:
         shown = ", ".join(map(str, paths[:5])) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
         shown = shown or "the document around the messages"
-        super().__init__(
-            f"Both your draft and the newer version changed {shown}; choose which change to keep, or save yours as a copy."
-        )
+        super().__init__(f"Both your draft and the newer version changed {shown}; choose which change to keep, or save yours as a copy.")
         self.paths = paths
         """In the draft's base."""

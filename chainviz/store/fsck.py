@@ -113,9 +113,7 @@ class RunCheck:
 
     def run(self, run: Run) -> Iterator[Finding]:
         name = f"Run {run.pk} of chain {run.history_id}"
-        place = Message.objects.filter(run=run).aggregate(
-            first=Min("position"), last=Max("position"), n=Count("position")
-        )
+        place = Message.objects.filter(run=run).aggregate(first=Min("position"), last=Max("position"), n=Count("position"))
         count = place["n"]
         self.prefixes[run.pk] = prefixes = [0]
         if count and (place["first"], place["last"]) != (0, count - 1):
@@ -148,11 +146,7 @@ class RunCheck:
         for row, message in zip(rows, messages, strict=True):
             if message_digest(message) != row.digest:
                 yield Finding("error", f"Message {row.position} of {name} has changed: its digest does not fit.")
-            elif (message.size, pack_skeleton(message), preview(message)) != (
-                row.shape.size,
-                row.skeleton,
-                row.shape.preview,
-            ):
+            elif (message.size, pack_skeleton(message), preview(message)) != (row.shape.size, row.skeleton, row.shape.preview):
                 text = f"The stored facts of message {row.position} of {name} do not match the message."
                 yield Finding("error", text)
 

@@ -80,8 +80,7 @@ class _Change:
         if summary is not None:
             return [_Follower(summary, is_summary=True)]
         return [
-            _Follower(row, each.is_summary or (self.is_folding and row.digest != each.row.digest))
-            for row in self.counterparts.of(each.row)
+            _Follower(row, each.is_summary or (self.is_folding and row.digest != each.row.digest)) for row in self.counterparts.of(each.row)
         ]
 
     def _summary_of(self, row: StoredMessage) -> StoredMessage | None:

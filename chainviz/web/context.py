@@ -13,10 +13,7 @@ from django.http import HttpRequest, HttpResponse
 
 from chainviz.web.http import small_number, url_or_nothing
 
-PALETTES = {
-    "drafts:explore_chain_palette": ("chain_id", "draft_id"),
-    "chains:chain_palette": ("chain_id", "number"),
-}
+PALETTES = {"drafts:explore_chain_palette": ("chain_id", "draft_id"), "chains:chain_palette": ("chain_id", "number")}
 """The palettes of each kind of content, with the names in their address."""
 
 

@@ -67,9 +67,7 @@ class OptionsForm(forms.Form, Generic[O]):
         cleaned = super().clean() or {}
         if self.errors:
             return cleaned
-        given = {
-            name: value for name, value in cleaned.items() if not _is_left_out(value, self.options_model.model_fields[name])
-        }
+        given = {name: value for name, value in cleaned.items() if not _is_left_out(value, self.options_model.model_fields[name])}
         try:
             self.options = self.options_model.model_validate({**given, **self.fixed})
         except ValidationError as refused:
@@ -80,9 +78,7 @@ class OptionsForm(forms.Form, Generic[O]):
 
 
 def options_form(model: type[O]) -> type[OptionsForm[O]]:
-    fields = {
-        name: _field(name, field) for name, field in model.model_fields.items() if not _extra(field).get("hidden")
-    }
+    fields = {name: _field(name, field) for name, field in model.model_fields.items() if not _extra(field).get("hidden")}
     return type(f"{model.__name__}Form", (OptionsForm,), {**fields, "options_model": model})
 
 

@@ -41,9 +41,7 @@ def wants_fragment(request: HttpRequest) -> bool:
     return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
 
 
-def page_or_fragment(
-    request: HttpRequest, page: str, fragment: str, context: Mapping[str, Any], *, status: int = 200
-) -> HttpResponse:
+def page_or_fragment(request: HttpRequest, page: str, fragment: str, context: Mapping[str, Any], *, status: int = 200) -> HttpResponse:
     """Render the template of a page, or that of the fragment in it if only the fragment is requested."""
     response = render(request, fragment if wants_fragment(request) else page, dict(context), status=status)
     patch_vary_headers(response, ["HX-Request"])

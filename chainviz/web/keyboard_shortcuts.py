@@ -60,10 +60,7 @@ SCRIPTS: dict[str, tuple[Shortcut, ...]] = {
         _bound("a", "Add the suggestion to the draft", "draft"),
         _in_field("Ctrl Enter", "Send the comment", "comment"),
     ),
-    "drafts.js": (
-        _bound("s", "Go to Save (Enter saves)", "save-bar"),
-        _in_field("Ctrl Enter", "Send the form from a field"),
-    ),
+    "drafts.js": (_bound("s", "Go to Save (Enter saves)", "save-bar"), _in_field("Ctrl Enter", "Send the form from a field")),
     "undo_keys.js": (_bound("z, Z", "Undo, redo a step of the draft", "undo"),),
     "diff.js": (_bound("], [", "Next, previous change"), _bound("u", "Split or unified")),
     "redact.js": (
@@ -71,11 +68,7 @@ SCRIPTS: dict[str, tuple[Shortcut, ...]] = {
         _bound("o", "Expand or collapse the group"),
         _bound("ArrowLeft, ArrowRight", "Previous, next example in a group"),
     ),
-    "observations.js": (
-        _bound("j, k", "Next, previous result"),
-        _bound("], [", "Next, previous error"),
-        _bound("c", "Go to the call"),
-    ),
+    "observations.js": (_bound("j, k", "Next, previous result"), _bound("], [", "Next, previous error"), _bound("c", "Go to the call")),
     "state.js": (
         _bound("j, k", "Next, previous row"),
         _bound("g p", "Go to the divider"),

@@ -26,9 +26,7 @@ SHOWN = 100
 
 class WebhookForm(forms.Form):
     url = forms.CharField(
-        label="Address",
-        max_length=500,
-        widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off", "inputmode": "url"}),
+        label="Address", max_length=500, widget=forms.TextInput(attrs={"class": "input", "autocomplete": "off", "inputmode": "url"})
     )
     events = forms.MultipleChoiceField(
         choices=Webhook.Event.choices,
@@ -125,7 +123,4 @@ def _page(request: HttpRequest, webhook: Webhook, secret: str = "") -> HttpRespo
 
 
 app_name = "webhooks"
-urlpatterns = [
-    path("", webhooks, name="webhooks"),
-    path("<int:webhook_id>/", webhook, name="webhook"),
-]
+urlpatterns = [path("", webhooks, name="webhooks"), path("<int:webhook_id>/", webhook, name="webhook")]

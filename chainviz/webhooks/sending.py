@@ -33,14 +33,7 @@ from chainviz.webhooks.models import Delivery, Webhook
 
 DELIVER = "deliver-webhook"
 TEST = "webhook.test"
-PAUSES = (
-    timedelta(seconds=5),
-    timedelta(minutes=5),
-    timedelta(minutes=30),
-    timedelta(hours=2),
-    timedelta(hours=5),
-    timedelta(hours=10),
-)
+PAUSES = (timedelta(seconds=5), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2), timedelta(hours=5), timedelta(hours=10))
 """The pauses between the attempts: as Standard Webhooks recommends, for almost a day."""
 KEPT_FOR = timedelta(days=30)
 GONE = 410
@@ -64,9 +57,7 @@ def queue(webhook: Webhook, event: str, data: dict[str, Any]) -> Delivery:
     now = timezone.now()
     body = json.dumps({"type": event, "timestamp": now.isoformat(), "data": data})
     message_id = f"msg_{secrets.token_hex(16)}"
-    delivery = Delivery.objects.create(
-        webhook=webhook, message_id=message_id, event=event, body=body, created_at=now, next_at=now
-    )
+    delivery = Delivery.objects.create(webhook=webhook, message_id=message_id, event=event, body=body, created_at=now, next_at=now)
     start_job(DELIVER, owner=None, delivery=delivery.pk)
     return delivery
 
@@ -105,11 +96,7 @@ def _finish(row: Delivery) -> None:
 
 
 def _next_attempt(row: Delivery) -> datetime | None:
-    if (
-        row.delivered_at
-        or row.attempts > len(PAUSES)
-        or not Webhook.objects.filter(pk=row.webhook_id, is_active=True).exists()
-    ):
+    if row.delivered_at or row.attempts > len(PAUSES) or not Webhook.objects.filter(pk=row.webhook_id, is_active=True).exists():
         return None
     return timezone.now() + PAUSES[row.attempts - 1]
 

@@ -231,10 +231,7 @@ def test_the_database_refuses_to_change_a_row(log: Team) -> None:
             change()
 
 
-@pytest.mark.parametrize(
-    "column",
-    ["at", "who", "who_name", "act", "outcome", "chain_key", "details", "previous", "digest"],
-)
+@pytest.mark.parametrize("column", ["at", "who", "who_name", "act", "outcome", "chain_key", "details", "previous", "digest"])
 def test_a_changed_column_is_found(log: Team, column: str) -> None:
     newer = {"at": log.audit_rows.get(number=4).at, "who": None, "chain_key": 99}
     tamper(lambda: log.audit_rows.filter(number=2).update(**{column: newer.get(column, "changed")}))

@@ -58,11 +58,7 @@ def test_a_comment_is_sent_again_after_signing_in(client: Client) -> None:
     chain = make_chain(STORY)
     form = {"body": TYPED, "kind": "node", "path": "s1.p1", "tags": ["", "two"], **token(client)}
     asked = client.post(f"/c/{chain.pk}/v/1/comment/", form)
-    assert (asked.status_code, asked["Cache-Control"], "session has ended" in asked.content.decode()) == (
-        401,
-        "no-store",
-        True,
-    )
+    assert (asked.status_code, asked["Cache-Control"], "session has ended" in asked.content.decode()) == (401, "no-store", True)
 
     wrong = client.post(Form(asked).address, {**Form(asked).fields, **SIGN_IN, "password": "wrong"})
     assert wrong.status_code == 422

@@ -208,9 +208,7 @@ def test_beginning_is_throttled(provider: Provider, lin: Membership, client: Cli
     assert [client.get("/sign-in/oidc/").status_code for _ in range(3)] == [302, 302, 429]
 
 
-def test_a_provider_that_is_away_or_calls_itself_otherwise_is_one_sentence(
-    provider: Provider, lin: Membership, client: Client
-) -> None:
+def test_a_provider_that_is_away_or_calls_itself_otherwise_is_one_sentence(provider: Provider, lin: Membership, client: Client) -> None:
     provider.config_lies = {"issuer": "https://evil.example"}
     assert client.get("/sign-in/oidc/").status_code == 503
     provider.config_lies, provider.is_down = {}, True

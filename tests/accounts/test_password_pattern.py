@@ -21,8 +21,6 @@ def test_pattern_is_refused_in_a_sentence(password: str) -> None:
     assert all(text.endswith(".") for text in raised.value.messages)
 
 
-@pytest.mark.parametrize(
-    "password", ["correct horse battery", "vK9#xq2!mTzw", "wide-river-moss", "деревянный-мост", "4f9a1c77e02b"]
-)
+@pytest.mark.parametrize("password", ["correct horse battery", "vK9#xq2!mTzw", "wide-river-moss", "деревянный-мост", "4f9a1c77e02b"])
 def test_other_long_passwords_are_taken(password: str) -> None:
     validate_password(password)

@@ -63,12 +63,7 @@ def proxies(settings: Any) -> None:
 
 @pytest.mark.parametrize(
     ("forwarded", "client"),
-    [
-        ("1.2.3.4", "1.2.3.4"),
-        ("9.9.9.9, 1.2.3.4", "1.2.3.4"),
-        ("1.2.3.4, 10.0.0.7", "1.2.3.4"),
-        ("10.0.0.7", "10.0.0.7"),
-    ],
+    [("1.2.3.4", "1.2.3.4"), ("9.9.9.9, 1.2.3.4", "1.2.3.4"), ("1.2.3.4, 10.0.0.7", "1.2.3.4"), ("10.0.0.7", "10.0.0.7")],
 )
 def test_the_client_is_the_last_address_no_proxy_has(proxies: None, forwarded: str, client: str) -> None:
     assert client_of(forwarded) == client

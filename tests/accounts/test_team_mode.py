@@ -76,9 +76,7 @@ def test_a_wrong_password_and_an_unknown_address_get_the_same_answer(team_mode: 
         assert "E-mail or password is wrong." in answer.content.decode()
 
 
-def test_guessing_is_throttled_for_the_account_and_for_the_client(
-    team_mode: Team, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_guessing_is_throttled_for_the_account_and_for_the_client(team_mode: Team, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     make_member(team_mode, "Lin", Role.OWNER)
     monkeypatch.setattr(sign_in_views, "LIMITS", {"account": 2, "client": 4})
     for _ in range(2):
@@ -219,11 +217,7 @@ def test_the_owner_of_local_mode_becomes_the_first_account(team_mode: Team, clie
 
     assert sign_in(client, "lin@example.org").status_code == 303
     assert client.get(f"/c/{chain.pk}/versions/").status_code == 200
-    assert (member.team, member.team.name, member.team.store_name) == (
-        team_mode,
-        "Northfell support",
-        team_mode.store_name,
-    )
+    assert (member.team, member.team.name, member.team.store_name) == (team_mode, "Northfell support", team_mode.store_name)
     assert (User.objects.count(), Team.objects.count()) == (1, 1)
     assert (Comment.objects.get().author_name, Label.objects.get().person_name) == ("Lin Castro", "Lin Castro")
     assert Thread.objects.get().resolved_by_name == "Lin Castro"
@@ -253,9 +247,7 @@ def test_a_page_offers_only_what_the_role_allows(team_mode: Team) -> None:
     offered = {}
     for role in (Role.VIEWER, Role.EDITOR, Role.OWNER):
         client = client_of(make_member(team_mode, role.label, role))
-        pages = "".join(
-            client.get(page).content.decode() for page in ("/", f"/c/{chain.pk}/v/1/", f"/c/{chain.pk}/versions/")
-        )
+        pages = "".join(client.get(page).content.decode() for page in ("/", f"/c/{chain.pk}/v/1/", f"/c/{chain.pk}/versions/"))
         offers = ("Upload<", "Repair", "Rename", "Move to the bin", "Branch into a new chain", "Purge values")
         offered[role] = [each for each in offers if f">{each}" in pages]
     assert offered[Role.VIEWER] == []
@@ -270,18 +262,8 @@ def test_no_link_of_a_page_leads_a_viewer_to_a_refusal(team_mode: Team) -> None:
     owner.post(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/save", {"note": "repaired"})
     viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
     version = f"/c/{chain.pk}/v/2/"
-    pages = [
-        version,
-        *(version + name for name in ("inspect/s1.p1", "node/s1.p1", "problems", "observations", "export")),
-    ]
-    pages += [
-        f"/c/{chain.pk}/diff/1..2/",
-        f"/c/{chain.pk}/versions/",
-        f"/c/{chain.pk}/state/",
-        "/secrets/",
-        "/",
-        "/team/",
-    ]
+    pages = [version, *(version + name for name in ("inspect/s1.p1", "node/s1.p1", "problems", "observations", "export"))]
+    pages += [f"/c/{chain.pk}/diff/1..2/", f"/c/{chain.pk}/versions/", f"/c/{chain.pk}/state/", "/secrets/", "/", "/team/"]
     links = set()
     for page in pages:
         text = viewer.get(page).content.decode()

@@ -48,12 +48,7 @@ def _qwen_code(place: Workplace, made: HandOff) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     ("name", "agent", "install"),
-    [
-        ("codex", CODEX, _codex),
-        ("opencode", OPENCODE, _opencode),
-        ("gemini-cli", GEMINI, _gemini_cli),
-        ("qwen-code", QWEN, _qwen_code),
-    ],
+    [("codex", CODEX, _codex), ("opencode", OPENCODE, _opencode), ("gemini-cli", GEMINI, _gemini_cli), ("qwen-code", QWEN, _qwen_code)],
 )
 def test_a_session_that_was_handed_off_resumes(
     name: str, agent: Agent, install: Callable[[Workplace, HandOff], tuple[str, ...]], tmp_path: Path

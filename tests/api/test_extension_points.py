@@ -22,7 +22,7 @@ from tests import ROOT
 HELP = (ROOT / "chainviz/help/extending.md").read_text()
 READ_ONLY, FORMAT, OPERATION = re.findall(r'^```python\n(""".*?)^```', HELP, re.MULTILINE | re.DOTALL)
 """The complete examples of the help."""
-PROVIDER = '''
+PROVIDER = """
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.rules import ALL_MODELS, Rule
 NEVER = Rule(
@@ -30,25 +30,25 @@ NEVER = Rule(
     models=ALL_MODELS, since="2026-01", checked="2026-11-27",
 )
 PROVIDER = Provider("dummy", "Dummy API", "Dummy", {"pending-call": NEVER, "terminal-call": NEVER}, lambda call, before: None)
-'''
-POLICY = '''
+"""
+POLICY = """
 from chainviz.core.operations.redact.policy import Policy, Verdict
 class Dummy(Policy):
     name, label = "dummy", "Dummy"
     def verdicts(self, candidates, history, options): return [Verdict(True, "the dummy says so") for _ in candidates]
-'''
-WRITER = '''
+"""
+WRITER = """
 class Dummy:
     name, label = "dummy", "Dummy"
     def write(self, request, *, cancelled=None, progress=None): return "All in a dummy's words."
-'''
-COMPACTOR = '''
+"""
+COMPACTOR = """
 from dataclasses import dataclass
 from chainviz.core.operations.compact.compactor_types import MessageLimit
 @dataclass(frozen=True, slots=True)
 class Dummy(MessageLimit):
     type, label = "dummy", "Dummy"
-'''
+"""
 # what the table calls it: the file's text and the entry in the registry
 KINDS = {
     "a format": (FORMAT, "Heron", "Heron()"),

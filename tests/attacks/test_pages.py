@@ -47,7 +47,10 @@ def watched(page: Any, live_server: Any, settings: Any, tmp_path: Path, request:
 @pytest.mark.timeout(3600)  # of a torture on a busy machine
 @pytest.mark.parametrize(("watched", "is_first"), [(each, not each) for each in range(len(ROUNDS))], indirect=["watched"])
 def test_no_string_does_anything(
-    watched: tuple[World, Watch], is_first: bool, monkeypatch: pytest.MonkeyPatch, asked: set[str]  # noqa: F811
+    watched: tuple[World, Watch],
+    is_first: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: set[str],  # noqa: F811
 ) -> None:
     """First under the policy, in torture, then where it only reports: what is neither done nor reported there is not done
     where it holds."""

@@ -16,9 +16,7 @@ STRUCTURE = {"type", "role", "object", "kind", "format", "version", "event", "bl
 DOCUMENTS = [path for path in sample_files() if path.suffix in (".json", ".jsonl") and path.name.startswith("ok_")]
 
 USUAL = [path for path in DOCUMENTS if path.parent.name in ("anthropic", "openai_chat") and path.name == "ok_request.json"]
-PICTURE = (
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEA/pnsWgAAAABJRU5ErkJggg=="
-)
+PICTURE = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEA/pnsWgAAAABJRU5ErkJggg=="
 
 
 def whole(strings: Sequence[str]) -> bytes:

@@ -35,8 +35,7 @@ READERS, EDITORS, SECONDS = 50, 10, 10
 FRAGMENT = {"HX-Request": "true"}
 TICKS = os.sysconf("SC_CLK_TCK")
 START = (
-    "import sys; from chainviz.commands.server import serve; serve.core_count = lambda: {};"
-    " from chainviz.cli import main; sys.exit(main())"
+    "import sys; from chainviz.commands.server import serve; serve.core_count = lambda: {}; from chainviz.cli import main; sys.exit(main())"
 )
 HEADS = ["database", "processes", "who", "requests/s", "p50 ms", "p95 ms", "errors", "CPU ms a request", "load"]
 

@@ -34,14 +34,10 @@ def report(chains: dict[int, int], folder: Path) -> None:
         pages = {size: f"/c/{pk}/v/1/" for size, pk in chains.items()}
         first = {size: _first_byte(port, page) for size, page in pages.items()}
         smallest = min(first.values())
-        rows = [
-            [size, t * 1000, floor * 1000, t / smallest, *_in_browser(port, pages[size])] for size, t in first.items()
-        ]
+        rows = [[size, t * 1000, floor * 1000, t / smallest, *_in_browser(port, pages[size])] for size, t in first.items()]
     heads = ["messages", "TTFB ms", "floor: empty page", "ratio to smallest", "HTML kB gz", "JS+CSS kB gz"]
     heads += ["DOM", "most while scrolling", "LCP ms", "open node ms", "CLS"]
-    table(
-        "Opening a chain (goal: ratio 1.3, 60 + 60 kB, 1,400 nodes, LCP 1 s, interaction 100 ms, CLS 0.02)", heads, rows
-    )
+    table("Opening a chain (goal: ratio 1.3, 60 + 60 kB, 1,400 nodes, LCP 1 s, interaction 100 ms, CLS 0.02)", heads, rows)
 
 
 @contextmanager
@@ -121,15 +117,7 @@ def _in_browser(port: int, path: str) -> tuple[float, float, int, int, float, fl
             most = max(most, page.evaluate(COUNT))
         seen = page.evaluate("window.seen")
         browser.close()
-    return (
-        _weight(port, path),
-        sum(_weight(port, asset) for asset in assets),
-        nodes,
-        most,
-        seen["lcp"],
-        opened,
-        seen["cls"],
-    )
+    return (_weight(port, path), sum(_weight(port, asset) for asset in assets), nodes, most, seen["lcp"], opened, seen["cls"])
 
 
 COUNT = "document.querySelectorAll('*').length"

@@ -11,11 +11,7 @@ from tests.bench.made_chains import write_chain
 from tests.bench.measures import median_cpu, table
 from tests.bench.uploading import upload
 
-PAGES = {
-    "first page": ("", {}),
-    "a window": ("rows?near=1400", {"HX-Request": "true"}),
-    "a node": ("node/s3.p5", {"HX-Request": "true"}),
-}
+PAGES = {"first page": ("", {}), "a window": ("rows?near=1400", {"HX-Request": "true"}), "a node": ("node/s3.p5", {"HX-Request": "true"})}
 
 
 def report(folder: Path) -> None:

@@ -29,11 +29,7 @@ def _much_text(size: int) -> list[str]:
     words = ["the", "test", "failed", "because", "None", "at", "line", "42", "of", "module.py,", "see", "path/to/file"]
     texts, made = [], 0
     while made < size:
-        pieces = [
-            " ".join(chosen.choices(words, k=600)),
-            chosen.choice(samples),
-            " ".join(chosen.choices(words, k=600)),
-        ]
+        pieces = [" ".join(chosen.choices(words, k=600)), chosen.choice(samples), " ".join(chosen.choices(words, k=600))]
         texts.append("\n".join(pieces))
         made += len(texts[-1])
     return texts

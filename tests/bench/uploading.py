@@ -32,9 +32,7 @@ def report(files: dict[int, Path], folder: Path) -> None:
         )
         found = json.loads(answer.stdout.splitlines()[-1])
         ratios = [found[key] / found[f"floor_{key}"] for key in ("cpu", "wall")]
-        rows.append(
-            [size, file.stat().st_size / 1e6, found["cpu"], found["floor_cpu"], *ratios, found["idle"], found["peak"]]
-        )
+        rows.append([size, file.stat().st_size / 1e6, found["cpu"], found["floor_cpu"], *ratios, found["idle"], found["peak"]])
     heads = ["messages", "MB", "CPU s", "floor CPU", "CPU ratio", "wall ratio", "idle MB", "peak MB"]
     table("Upload → stored → first page (floor: json.loads + sha256 + SQLite write; goal: 4 × the floor, peak 150 MB)", heads, rows)
 
@@ -53,14 +51,7 @@ def measure(file: Path) -> dict[str, float]:
     done = cost(lambda: upload(client, file))
     peak = peak_megabytes()
     least = cost(lambda: floor(file, Path(os.environ["CHAINVIZ_DATA"]) / "floor.sqlite3"))
-    return {
-        "cpu": done.cpu,
-        "wall": done.wall,
-        "floor_cpu": least.cpu,
-        "floor_wall": least.wall,
-        "idle": idle,
-        "peak": peak,
-    }
+    return {"cpu": done.cpu, "wall": done.wall, "floor_cpu": least.cpu, "floor_wall": least.wall, "idle": idle, "peak": peak}
 
 
 def upload(client: Client, file: Path) -> Chain:

@@ -24,15 +24,7 @@ def report(file: Path) -> None:
     made = cost(lambda: [_next_version(chain, number) for number in range(VERSIONS)])
     changed = sum(made.result)
     grown = _stored() - before
-    rows = [
-        [
-            VERSIONS,
-            changed / VERSIONS,
-            grown / VERSIONS,
-            (grown / VERSIONS - 500) / (changed / VERSIONS),
-            made.cpu / VERSIONS * 1000,
-        ]
-    ]
+    rows = [[VERSIONS, changed / VERSIONS, grown / VERSIONS, (grown / VERSIONS - 500) / (changed / VERSIONS), made.cpu / VERSIONS * 1000]]
     heads = ["versions", "changed B a version", "stored B a version", "(stored − 500) / changed", "CPU ms a version"]
     table("Versions of a 10,000-message chain, 1 edit + 2 appended each (goal: 1.5 × changed + 500 B)", heads, rows)
 

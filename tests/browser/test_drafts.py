@@ -43,14 +43,7 @@ def begin(page: Any, at: Any, text: str = "It is the calendar.") -> None:
 
 def test_pages_are_accessible_and_fit(page: Any, at: Any) -> None:
     begin(page, at)
-    for address in (
-        page.url,
-        at("repair/?v=1"),
-        page.url + "explore/",
-        at("edit/s1.p1?v=1"),
-        at("diff/1..1/"),
-        at("do/convert/"),
-    ):
+    for address in (page.url, at("repair/?v=1"), page.url + "explore/", at("edit/s1.p1?v=1"), at("diff/1..1/"), at("do/convert/")):
         page.goto(address)
         assert faults_at_both_widths(page) == [], address
 
@@ -185,10 +178,7 @@ def test_mine_theirs_and_both_are_chosen_by_keyboard(page: Any, at: Any, chain: 
 
 
 def test_a_long_text_stays_a_small_page(page: Any, live_server: Any, at: Any, chain: Chain) -> None:
-    send(
-        Client(),
-        ("long.json", json.dumps([{"role": "user", "content": LONG}, {"role": "assistant", "content": "ok"}]).encode()),
-    )
+    send(Client(), ("long.json", json.dumps([{"role": "user", "content": LONG}, {"role": "assistant", "content": "ok"}]).encode()))
     long = Chain.objects.exclude(pk=chain.pk).get()
     page.goto(f"{live_server.url}/c/{long.pk}/edit/s1.h.m0?v=1")
     page.get_by_role("textbox", name="Text", exact=True).first.evaluate(

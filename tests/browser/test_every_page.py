@@ -40,9 +40,7 @@ def chain(settings: Any, tmp_path: Path, live_server: Any) -> Chain:
     send(client, ("returns_desk.json", TRANSCRIPT.read_bytes()))
     chain = Chain.objects.get()
     send_form(client, f"/c/{chain.pk}/edit/s1.p1?v=1", s1__p1__m0__c0__text="The draft stays behind.")
-    send_form(
-        client, f"/c/{chain.pk}/edit/s2.p2?v=1&draft={Draft.objects.get().pk}", s2__p2__m0__c0__text="More of it."
-    )
+    send_form(client, f"/c/{chain.pk}/edit/s2.p2?v=1&draft={Draft.objects.get().pk}", s2__p2__m0__c0__text="More of it.")
     client.post(f"/c/{chain.pk}/versions/1/restore/")
     send_form(client, f"/c/{chain.pk}/repair/?v=2")
     client.post(f"/c/{chain.pk}/d/{Draft.objects.latest('pk').pk}/save", {"note": "answered"})
@@ -57,9 +55,7 @@ def chain(settings: Any, tmp_path: Path, live_server: Any) -> Chain:
     return chain
 
 
-def test_every_page_is_accessible_and_fits(
-    page: Any, live_server: Any, chain: Chain, monkeypatch: Any, faults: list[str]
-) -> None:
+def test_every_page_is_accessible_and_fits(page: Any, live_server: Any, chain: Chain, monkeypatch: Any, faults: list[str]) -> None:
     home = f"/c/{chain.pk}/"
     wrong: list[str] = []
 

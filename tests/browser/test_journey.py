@@ -164,9 +164,7 @@ def test_from_a_transcript_to_a_mended_chain(person: Person) -> None:
     uploaded, repaired, edited = (person.exported(number) for number in (1, 2, 3))
     assert uploaded == TRANSCRIPT.read_bytes()
     assert_only_inserted(uploaded, repaired)
-    assert edited == repaired.replace(json.dumps(QUESTION).encode(), json.dumps(BETTER).encode()).replace(
-        ITEM, OTHER_ITEM
-    )
+    assert edited == repaired.replace(json.dumps(QUESTION).encode(), json.dumps(BETTER).encode()).replace(ITEM, OTHER_ITEM)
 
     page.goto(f"{person.home}versions/")
     person.press("More for version 1")
@@ -308,8 +306,6 @@ def walk_to(page: Any, name: str) -> None:
     """Tab after Tab to what has this name, as somebody without a mouse gets there."""
     for _ in range(120):
         page.keyboard.press("Tab")
-        if page.evaluate(
-            "name => (document.activeElement.labels?.[0] ?? document.activeElement).innerText?.trim() === name", name
-        ):
+        if page.evaluate("name => (document.activeElement.labels?.[0] ?? document.activeElement).innerText?.trim() === name", name):
             return
     raise AssertionError(f"no Tab leads to “{name}”")

@@ -50,14 +50,21 @@ def test_late_fragments_move_nothing_on_any_page(page: Any, live_server: Any, ch
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize(
-    ("address", "keys", "shown"), [
+    ("address", "keys", "shown"),
+    [
         ("/c/{chain}/v/3/at/s2.p2", "e", ".row-form"),
         ("/c/{chain}/v/3/at/s2.p2", "hl", ".node-body[aria-busy]"),
         ("/c/{chain}/diff/1..3", "", ".diff-fold"),
     ],
 )
 def test_what_was_asked_for_by_key_or_click_comes_late_and_moves_nothing(
-    page: Any, live_server: Any, chain: Chain, size: Any, address: str, keys: str, shown: str  # noqa: F811
+    page: Any,
+    live_server: Any,
+    chain: Chain,  # noqa: F811
+    size: Any,
+    address: str,
+    keys: str,
+    shown: str,
 ) -> None:
     """A node opens as a form, a row opens, and unchanged rows unfold."""
     held = hold_fragments(page, size)

@@ -16,17 +16,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def story(rounds: int = 4) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = [
-        {"role": "system", "content": "You look after the shop of eve.moreau@shop-floor.io."}
-    ]
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "You look after the shop of eve.moreau@shop-floor.io."}]
     for n in range(rounds):
         messages += [
             human(f"Question {n}"),
             ai(None, (f"call_a{n}", "query_database", {"q": n}), (f"call_b{n}", "read_file", {"path": f"{n}.py"})),
             result(f"call_a{n}", f"rows of {n}\n" * 60),
-            result(
-                f"call_b{n}", f"lines of {n}\n" * 90 + "password = 'hX7$kq9Lw2Zp'\nmail to eve.moreau@shop-floor.io"
-            ),
+            result(f"call_b{n}", f"lines of {n}\n" * 90 + "password = 'hX7$kq9Lw2Zp'\nmail to eve.moreau@shop-floor.io"),
             ai("Looking further.", (f"call_c{n}", "mcp__crm__find_customer", {"name": "x"})),
             result(f"call_c{n}", "customer\n" * 30),
             *([ai(f"Answer {n}")] if n + 1 < rounds else [human("Wait")]),

@@ -112,11 +112,7 @@ def test_the_pages_work_without_scripts(plain_page: Any, home: str) -> None:
 
 @pytest.mark.parametrize(
     ("where", "field", "typed"),
-    [
-        (COMPACT, "Keep the last", "3"),
-        ("state/", "Next user message", "And the floor?"),
-        ("state/", "Messages seen by the model", "1"),
-    ],
+    [(COMPACT, "Keep the last", "3"), ("state/", "Next user message", "And the floor?"), ("state/", "Messages seen by the model", "1")],
 )
 def test_tab_to_a_button_does_not_press_it(page: Any, home: str, where: str, field: str, typed: str) -> None:
     page.goto(home + where)

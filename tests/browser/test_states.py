@@ -28,7 +28,12 @@ def look(page: Any) -> Any:
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_an_edit_in_its_row(
-    page: Any, live_server: Any, chain: Chain, size: Any, look: Any, faults: list[str]  # noqa: F811
+    page: Any,
+    live_server: Any,
+    chain: Chain,  # noqa: F811
+    size: Any,
+    look: Any,
+    faults: list[str],
 ) -> None:
     page.set_viewport_size(size)
     page.goto(f"{live_server.url}/c/{chain.pk}/v/3/at/s4.p1")

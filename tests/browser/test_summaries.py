@@ -154,9 +154,7 @@ def test_from_the_menu_to_a_version_without_a_model(page: Any, at: Any, worker: 
     page.wait_for_url(re.compile(r"/v/1/at/s1\.p1"))
 
 
-def test_typed_text_is_not_lost_while_others_are_written(
-    page: Any, at: Any, chain: Chain, worker: Any, settings: Any
-) -> None:
+def test_typed_text_is_not_lost_while_others_are_written(page: Any, at: Any, chain: Chain, worker: Any, settings: Any) -> None:
     go_on = threading.Event()
 
     def play(exchange: Exchange) -> None:

@@ -84,11 +84,7 @@ def test_one_saved_strategy_compacts_many_chains_with_one_report(client: Client)
 
 def test_ticked_chains_are_repaired_as_new_versions_and_undone(client: Client, chains: list[Chain]) -> None:
     run = begun(client, "repair", chains)
-    assert done(client, run) == {
-        "a.json": ["changed", 1, 2],
-        "b.json": ["changed", 1, 2],
-        "c.json": ["unchanged", 1, None],
-    }
+    assert done(client, run) == {"a.json": ["changed", 1, 2], "b.json": ["changed", 1, 2], "c.json": ["unchanged", 1, None]}
     page = client.get(f"/bulk/{run.pk}/").content.decode()
     assert "2 of 3 chains repaired, 1 unchanged" in page
     assert f"/c/{chains[0].pk}/diff/1..2/" in page
@@ -100,9 +96,10 @@ def test_ticked_chains_are_repaired_as_new_versions_and_undone(client: Client, c
     assert "2 of 2 chains undone" in client.get(answer["Location"]).content.decode()
     assert undo_label(client, run) == "Undone"
     assert [chain.version for chain in Chain.objects.order_by("pk")] == [3, 3, 1]
-    assert client.get(f"/c/{chains[0].pk}/v/3/export?scope=chain").getvalue() == client.get(
-        f"/c/{chains[0].pk}/v/1/export?scope=chain"
-    ).getvalue()
+    assert (
+        client.get(f"/c/{chains[0].pk}/v/3/export?scope=chain").getvalue()
+        == client.get(f"/c/{chains[0].pk}/v/1/export?scope=chain").getvalue()
+    )
     again = client.post(f"/bulk/{run.pk}/", {"do": "undo"})
     assert again["Location"] == answer["Location"], "it is undone once"
 
@@ -208,10 +205,7 @@ def test_the_export_lock_covers_the_zip(settings: Any, chains: list[Chain]) -> N
     assert client.get(f"/bulk/{late.pk}/chains.zip").status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("role", "allowed"),
-    [(Role.VIEWER, {"export"}), (Role.COMMENTER, {"export", "label"}), (Role.EDITOR, ALL)],
-)
+@pytest.mark.parametrize(("role", "allowed"), [(Role.VIEWER, {"export"}), (Role.COMMENTER, {"export", "label"}), (Role.EDITOR, ALL)])
 def test_roles_are_those_of_one_chain(settings: Any, chains: list[Chain], role: Role, allowed: set[str]) -> None:
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"mode": "team"})
     client = client_of(make_member(chains[0].team, "Person", role))

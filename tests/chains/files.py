@@ -18,8 +18,7 @@ def chat(*more: dict[str, Any], say: str = "Hello") -> bytes:
 def lines(count: int) -> bytes:
     """A file with a chain on every line."""
     return b"".join(
-        json.dumps({"messages": [{"role": "user", "content": f"Question {number}"}, HELLO[1]]}).encode() + b"\n"
-        for number in range(count)
+        json.dumps({"messages": [{"role": "user", "content": f"Question {number}"}, HELLO[1]]}).encode() + b"\n" for number in range(count)
     )
 
 

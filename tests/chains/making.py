@@ -36,8 +36,7 @@ def ai(text: str | None = None, *calls: tuple[str, str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if calls:
         message["tool_calls"] = [
-            {"id": id, "type": "function", "function": {"name": name, "arguments": _text(arguments)}}
-            for id, name, arguments in calls
+            {"id": id, "type": "function", "function": {"name": name, "arguments": _text(arguments)}} for id, name, arguments in calls
         ]
     return message
 

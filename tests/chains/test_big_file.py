@@ -32,9 +32,7 @@ def big_list(tail: bytes) -> Iterator[bytes]:
     """A list of messages of about 300 MB, written piece by piece; `tail` is what it ends with."""
     yield b"["
     for number in range(SIZE // MESSAGE // 2):
-        human = json.dumps(
-            {"role": "user", "content": f"Page {number}, please: " + f"line {number}\n" * (MESSAGE // 11)}
-        )
+        human = json.dumps({"role": "user", "content": f"Page {number}, please: " + f"line {number}\n" * (MESSAGE // 11)})
         yield human.encode() + b",\n"
         yield json.dumps({"role": "assistant", "content": "x" * MESSAGE}).encode() + b",\n"
     yield b'{"role": "user", "content": "Thank you"}' + tail

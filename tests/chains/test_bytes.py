@@ -169,9 +169,7 @@ def in_rows(answer: Any) -> str:
 def decisions(html: str) -> dict[str, str]:
     rows = html.split("<tr")[2:]
     return {
-        path[1]: "redact" if 'data-state="redacted"' in row else "keep"
-        for row in rows
-        if (path := re.search(r'name="row-([^"]+)"', row))
+        path[1]: "redact" if 'data-state="redacted"' in row else "keep" for row in rows if (path := re.search(r'name="row-([^"]+)"', row))
     }
 
 

@@ -57,9 +57,7 @@ def test_sums_are_those_of_the_level_when_it_is_read(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("summed", [0, 10_000])
-def test_results_of_a_long_pair_have_the_tools_of_their_calls(
-    monkeypatch: pytest.MonkeyPatch, one_pair: Chain, summed: int
-) -> None:
+def test_results_of_a_long_pair_have_the_tools_of_their_calls(monkeypatch: pytest.MonkeyPatch, one_pair: Chain, summed: int) -> None:
     monkeypatch.setattr(groups, "MOST_SUMMED", summed)
     html = page(one_pair, "?at=s1.p1.m1&to=s1.p1.m40&part=result")
     assert "read, 20 results, " in html and "grep, 20 results, " in html and "no name" not in html
@@ -78,8 +76,7 @@ def test_a_stretch_of_a_long_pair_can_be_redacted(one_pair: Chain) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "above"),
-    [("s2.p1", ["§2"]), ("s1.p77", ["§1", r"1\.\d+–\d+"]), ("s1", []), ("s1.p77.m1", ["§1", r"1\.\d+–\d+", r"1\.77"])],
+    ("at", "above"), [("s2.p1", ["§2"]), ("s1.p77", ["§1", r"1\.\d+–\d+"]), ("s1", []), ("s1.p77.m1", ["§1", r"1\.\d+–\d+", r"1\.77"])]
 )
 def test_the_trail_names_every_level_above(at: str, above: list[str]) -> None:
     html = page(make_chain([*long_story(1, 100), human("?" * 4000), ai("!" * 4000)]), f"?at={at}")

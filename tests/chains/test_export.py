@@ -23,17 +23,12 @@ from tests.drafts.pages import send_form
 
 pytestmark = [pytest.mark.django_db]
 
-RUNS = {
-    "seed": 7,
-    "simulations": [{"reward": n, "messages": [human(f"Question {n}"), ai(f"Answer {n}")]} for n in range(3)],
-}
+RUNS = {"seed": 7, "simulations": [{"reward": n, "messages": [human(f"Question {n}"), ai(f"Answer {n}")]} for n in range(3)]}
 
 
 def container(content: bytes) -> list[Chain]:
     with open_source(content) as source:
-        return [
-            import_offer(local_member(), source, offer, file_name="runs.json") for offer in offers_of(source)
-        ]
+        return [import_offer(local_member(), source, offer, file_name="runs.json") for offer in offers_of(source)]
 
 
 def download(chain: Chain, query: str) -> bytes:
@@ -108,10 +103,7 @@ def test_a_chain_in_another_format_stands_in_its_file_and_leaves_the_rest_alone(
     found = json.loads(download(chains[1], "scope=file&to=neutral"))
     assert found["simulations"][0] == RUNS["simulations"][0]
     assert found["simulations"][1]["reward"] == 1
-    assert found["simulations"][1]["messages"][0] == {
-        "role": "human",
-        "parts": [{"type": "text", "text": "Question 1"}],
-    }
+    assert found["simulations"][1]["messages"][0] == {"role": "human", "parts": [{"type": "text", "text": "Question 1"}]}
     assert "cannot be part of another file" in page(chains[1], "to=claude_code")
     page(chains[1], "scope=file&to=claude_code", 422)
 
@@ -169,10 +161,7 @@ def test_a_branch_stands_in_the_place_of_its_chain() -> None:
     assert found["simulations"][1]["messages"][1]["content"] == "Another answer"
 
 
-ANSWERS = {
-    "messages": [human("Question")],
-    "response": {"choices": [{"index": n, "message": ai(f"Answer {n}")} for n in range(3)]},
-}
+ANSWERS = {"messages": [human("Question")], "response": {"choices": [{"index": n, "message": ai(f"Answer {n}")} for n in range(3)]}}
 
 
 def edited(chain: Chain, path: str, text: str) -> None:

@@ -100,9 +100,7 @@ def test_a_secret_between_two_stretches_is_found_once(monkeypatch: Any) -> None:
         assert found.by_rule == {"email": 2}
 
 
-def test_what_is_looked_through_at_once_is_measured_as_it_is_stored(
-    client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_looked_through_at_once_is_measured_as_it_is_stored(client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small calls are few bytes of content and many to read (issue 8)."""
     monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 1_000)
     monkeypatch.setattr("chainviz.chains.observations.index_job.BYTES_AT_ONCE", 1_000)

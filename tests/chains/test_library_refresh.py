@@ -120,7 +120,10 @@ def test_a_file_that_grew_is_read(client: Client, tmp_path: Path) -> None:
 
 
 def test_nobody_learns_of_chains_and_drafts_that_are_not_theirs(
-    team_mode: Team, tmp_path: Path, settings: Any, chains: list[Chain]  # noqa: F811
+    team_mode: Team,  # noqa: F811
+    tmp_path: Path,
+    settings: Any,
+    chains: list[Chain],
 ) -> None:
     """Of the file only who may see files, and what lies outside the folders of the server is not read."""
     file = tmp_path / "run.jsonl"

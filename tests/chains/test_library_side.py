@@ -76,7 +76,10 @@ def test_the_place_that_is_shown_is_marked_also_after_a_search(client: Client) -
     [(Role.VIEWER, []), (Role.EDITOR, ["Open drafts", "Bin"]), (Role.OWNER, ["Open drafts", "Folders", "/srv/runs", "Bin", "Overview"])],
 )
 def test_a_role_sees_what_it_may_use(
-    team_mode: Team, settings: Any, role: Role, more: list[str]  # noqa: F811
+    team_mode: Team,  # noqa: F811
+    settings: Any,
+    role: Role,
+    more: list[str],
 ) -> None:
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"folders": "/srv/runs"})
     load_samples(make_member(team_mode, "Lin", Role.OWNER))

@@ -41,14 +41,7 @@ def test_every_page_answers_and_a_repair_is_saved(client: Client, place: str) ->
     send(client, ("chain.json", json.dumps(CHAINS[place]).encode()))
     chain = Chain.objects.get()
     operations = [f"do/{name}/?v=1" for name in ("redact", "mask", "summarize", "compact", "convert")]
-    for page in (
-        "v/1/",
-        "v/1/problems?provider=anthropic",
-        "v/1/inspect/s1.p1",
-        "edit/s1.p1?v=1",
-        "repair/?v=1",
-        *operations,
-    ):
+    for page in ("v/1/", "v/1/problems?provider=anthropic", "v/1/inspect/s1.p1", "edit/s1.p1?v=1", "repair/?v=1", *operations):
         assert client.get(f"/c/{chain.pk}/{page}").status_code == 200, page
     form = client.get(f"/c/{chain.pk}/repair/?v=1").content.decode()
     ticked = [field for field in re.findall("<input[^>]*>", form) if "checked" in field or 'type="hidden"' in field]

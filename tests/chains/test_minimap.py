@@ -23,7 +23,7 @@ def stored(chain: Chain) -> StoredChain:
 
 def svg(chain: Chain) -> str:
     html = Client().get(f"/c/{chain.pk}/").content.decode()
-    return html[html.index("<svg class=\"minimap\"") : html.index("data-frame")]
+    return html[html.index('<svg class="minimap"') : html.index("data-frame")]
 
 
 def test_a_block_says_its_section_kind_size_and_problems() -> None:

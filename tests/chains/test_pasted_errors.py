@@ -29,7 +29,7 @@ def test_pages_and_the_command_line_lead_to_the_same_place(case: ErrorCase, clie
     chain = make_chain_of(case.content, "run.json")
     page = client.get(f"/c/{chain.pk}/v/1/problems", {"error": case.pasted}).content.decode()
     path = parse_path(case.path)
-    assert re.search(rf'at/{re.escape(case.path)}#[^>]*>.*?Show {path.number}</a>', page)
+    assert re.search(rf"at/{re.escape(case.path)}#[^>]*>.*?Show {path.number}</a>", page)
     (tmp_path / "run.json").write_bytes(case.content)
     (tmp_path / "error.txt").write_text(case.pasted)
     words = ["check", str(tmp_path / "run.json"), "--format", case.format, "--error", str(tmp_path / "error.txt"), "--json"]

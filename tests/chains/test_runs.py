@@ -57,7 +57,6 @@ def test_a_strip_leads_to_every_difference_and_says_what_it_is(client: Client, r
     assert "Where they differ" not in same
 
 
-
 def test_sections_of_a_chain_with_very_many_are_not_named(client: Client, runs: tuple[Chain, Chain]) -> None:
     asked = [each for i in range(101) for each in ({"role": "user", "content": f"{i}"}, {"role": "assistant", "content": "x"})]
     send(client, ("many.json", json.dumps(asked).encode()))
@@ -86,7 +85,6 @@ def test_the_strip_comes_before_the_facts(client: Client, runs: tuple[Chain, Cha
     """A phone shows the page in the order of its elements."""
     page = client.get(f"/compare/{runs[0].pk}/{runs[1].pk}/").content.decode()
     assert page.index("Where they differ") < page.index("They first differ") < page.index("Side by side") < page.index('id="changes"')
-
 
 
 @pytest.mark.parametrize("messages", [[], [{"role": "user", "content": str(i)} for i in range(3)]])
@@ -135,9 +133,7 @@ def test_more_ticked_rows_are_a_table(client: Client, runs: tuple[Chain, Chain])
     assert client.get("/compare/?run=1&run=2&run=99999").status_code == 404
 
 
-def test_long_chains_are_compared_by_a_job(
-    client: Client, runs: tuple[Chain, Chain], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_chains_are_compared_by_a_job(client: Client, runs: tuple[Chain, Chain], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare_runs, "MOST_COMPARED", 2)
     compare_runs._cached_groups.cache_clear()
     address = f"/compare/{runs[0].pk}/{runs[1].pk}/"

@@ -56,9 +56,7 @@ def test_a_fine_state_is_a_chain_at_once(client: Client) -> None:
         ({"messages": [USER, 7, REPLY]}, "ok ok ok problem", "messages[1]: it is a number", "Keep the 2 readable messages"),
     ],
 )
-def test_each_problem_is_shown_and_the_file_waits(
-    client: Client, members: dict[str, Any], found: str, words: str, button: str
-) -> None:
+def test_each_problem_is_shown_and_the_file_waits(client: Client, members: dict[str, Any], found: str, words: str, button: str) -> None:
     content = state(**members)
     answer = send_row(client, "state.json", content)
     page = unescape(answer.content.decode())

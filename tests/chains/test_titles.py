@@ -67,11 +67,7 @@ def test_the_summary_record_comes_first_then_the_request_then_the_file(client: C
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "moved",
-    [
-        {"role": "tool", "tool_call_id": "c1", "content": "12 rows"},
-        {"role": "system", "content": "Be brief."},
-    ],
+    "moved", [{"role": "tool", "tool_call_id": "c1", "content": "12 rows"}, {"role": "system", "content": "Be brief."}]
 )
 def test_what_a_repair_makes_of_other_messages_is_no_request(client: Client, moved: dict[str, str]) -> None:
     messages = [{"role": "system", "content": "Be kind."}, HELLO[1], moved, {"role": "user", "content": "Why is it slow?"}]

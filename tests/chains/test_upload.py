@@ -26,9 +26,7 @@ from tests.chains.files import chat, lines, send, send_row
 
 pytestmark = pytest.mark.django_db
 
-MISSING_COMMA = (
-    b'[\n  {"role": "user",\n   "content": "Move 3 pallets"},\n  {"role": "assistant"\n   "content": "Moved"}\n]\n'
-)
+MISSING_COMMA = b'[\n  {"role": "user",\n   "content": "Move 3 pallets"},\n  {"role": "assistant"\n   "content": "Moved"}\n]\n'
 
 
 @pytest.mark.parametrize("letter", ["a", "ü", "语"])
@@ -288,9 +286,7 @@ def test_a_format_can_be_chosen_for_a_file_with_many_chains(client: Client) -> N
     ],
     ids=["spaced", "lines", "text", "markdown"],
 )
-def test_very_many_messages_are_imported_by_a_job_however_they_are_written(
-    client: Client, monkeypatch: Any, content: str
-) -> None:
+def test_very_many_messages_are_imported_by_a_job_however_they_are_written(client: Client, monkeypatch: Any, content: str) -> None:
     monkeypatch.setattr(arrivals, "MANY", 7)
     send(client, ("many.txt", content.encode()))
     assert Arrival.objects.get().job is not None

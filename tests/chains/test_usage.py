@@ -98,9 +98,7 @@ def rollout(tokens: int) -> Chain:
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Count."}]}
     meta = {"id": "1", "cwd": "/", "cli_version": "0.146.0"}
     lines = (("session_meta", meta), ("response_item", message), ("event_msg", {"type": "token_count", "info": info}))
-    document = [
-        json.dumps({"timestamp": "2026-08-10T10:00:00Z", "type": kind, "payload": body}) for kind, body in lines
-    ]
+    document = [json.dumps({"timestamp": "2026-08-10T10:00:00Z", "type": kind, "payload": body}) for kind, body in lines]
     return make_chain_of("\n".join(document).encode(), "rollout.jsonl")
 
 

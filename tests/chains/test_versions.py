@@ -46,11 +46,7 @@ def test_each_version_says_how_it_was_made(chain: Chain) -> None:
     version = services.restore(chain, first_of(chain), by=chain.owner)
     services.restore(chain, version, by=chain.owner)
 
-    assert [[mark.text for mark in row.marks] for row in version_rows(chain, {})] == [
-        ["Restored"],
-        ["Restored"],
-        ["Uploaded"],
-    ]
+    assert [[mark.text for mark in row.marks] for row in version_rows(chain, {})] == [["Restored"], ["Restored"], ["Uploaded"]]
     assert [mark.text for mark in version_rows(chain, {}, before=2)[0].marks] == ["Uploaded"]
 
 

@@ -136,7 +136,7 @@ def test_the_action_runs_one_check_with_its_inputs(folder: Path) -> None:
     assert set(names.values()) == inputs.keys() and inputs.keys() <= action["inputs"].keys()
     program = folder / "bin" / "chainviz"
     program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\nexec {sys.executable} -m chainviz \"$@\"\n")
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m chainviz "$@"\n')
     program.chmod(0o755)
     environment = {name: inputs[given] for name, given in names.items()}
     environment |= {"PATH": f"{program.parent}:/usr/bin:/bin", "GITHUB_STEP_SUMMARY": "summary.md", "PYTHONPATH": str(ROOT)}

@@ -151,13 +151,9 @@ def test_apply_can_write_another_format(clean: Path, tmp_path: Path, capsys: pyt
     assert (shown["format"], shown["messages"], shown["strict_error"]) == ("anthropic", 7, None)
 
 
-def test_a_system_text_beside_the_list_survives_a_message_before_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_system_text_beside_the_list_survives_a_message_before_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}]
-    file = written(
-        tmp_path / "slot.json", {"model": "claude", "max_tokens": 9, "system": "Be kind.", "messages": messages}
-    )
+    file = written(tmp_path / "slot.json", {"model": "claude", "max_tokens": 9, "system": "Be kind.", "messages": messages})
     words = ["--set", "action=insert", "--set", "path=s1.h.m0", "--set", "where=before", "--set", "text=First"]
     assert main(["apply", "edit", str(file), *words, "--out", str(file)]) == 0
     assert "Be kind." in file.read_text()
@@ -166,9 +162,7 @@ def test_a_system_text_beside_the_list_survives_a_message_before_it(
     assert objects(capsys)[0]["messages"] == 4
 
 
-def test_a_refused_operation_is_exit_code_1_and_writes_nothing(
-    broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_refused_operation_is_exit_code_1_and_writes_nothing(broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
     words = ["--set", "action=text", "--set", "path=s1.p1"]
     assert main(["apply", "edit", str(broken), *words, "--json", "--out", str(out)]) == 1
@@ -257,9 +251,7 @@ def test_convert_to_same_writes_the_same_bytes(broken: Path, tmp_path: Path) -> 
         assert out.read_bytes() == file.read_bytes()
 
 
-def test_convert_there_and_back_keeps_the_content(
-    clean: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_convert_there_and_back_keeps_the_content(clean: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     there, back = tmp_path / "there.json", tmp_path / "back.json"
     assert main(["convert", str(clean), "--to", "anthropic", "--out", str(there)]) == 0
     assert main(["convert", str(there), "--to", "openai_chat", "--out", str(back)]) == 0
@@ -289,9 +281,7 @@ def test_converted_chains_of_one_file_become_lines(tmp_path: Path, capsys: pytes
 
 
 @pytest.mark.parametrize("to", ["openai_chat", "anthropic", "langchaingo", "claude_code", "neutral", "raw"])
-def test_what_is_told_of_a_converted_chain_is_what_its_file_holds(
-    to: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_told_of_a_converted_chain_is_what_its_file_holds(to: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     packed = [{"type": "tool_response", "tool_call_id": id, "name": "search", "content": id} for id in ("a", "b")]
     calls = [{"type": "tool_call", "id": id, "name": "search", "arguments": "{}"} for id in ("a", "b")]
     chain = [
@@ -320,9 +310,7 @@ def test_convert_prints_its_report(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("operation", ["repair", "convert"])
-def test_what_is_told_of_a_changed_chain_is_what_its_file_holds(
-    operation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_told_of_a_changed_chain_is_what_its_file_holds(operation: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Anthropic's results have no place for the name that a repair gives them, nor OpenAI's old calls for an id."""
     use = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "search", "input": {}}]}
     old = {"role": "assistant", "content": None, "function_call": {"name": "search", "arguments": "{}"}}
@@ -336,9 +324,7 @@ def test_what_is_told_of_a_changed_chain_is_what_its_file_holds(
         assert (told["after"]["size"], told["after"]["sections"]) == (held["size"], held["sections"])
 
 
-def test_a_format_of_one_chain_a_file_says_so_before_anything_is_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_format_of_one_chain_a_file_says_so_before_anything_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path / "two.json", [{"messages": CHAIN}, {"messages": ANSWERED}])
     assert main(["convert", str(file), "--to", "claude_code", "--out", str(tmp_path / "out"), "--json"]) == 2
     told = capsys.readouterr()
@@ -438,9 +424,7 @@ def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
 
 
 def python(code: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=300, **more
-    )
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=300, **more)
 
 
 def test_core_commands_import_no_django_and_no_openai(clean: Path) -> None:

@@ -68,9 +68,7 @@ def test_a_refused_chain_says_what_was_not_written(folder: Path, tmp_path: Path,
     assert [path.name for path in out.iterdir()] == ["good.json"]
 
 
-@pytest.mark.parametrize(
-    "words", [["--out", "-"], ["--out", "FILE"], ["--json", "--out", "-"]], ids=["standard output", "a file", "both"]
-)
+@pytest.mark.parametrize("words", [["--out", "-"], ["--out", "FILE"], ["--json", "--out", "-"]], ids=["standard output", "a file", "both"])
 def test_several_files_need_a_folder(words: list[str], folder: Path, capsys: Any) -> None:
     named = [str(folder / "a.json") if word == "FILE" else word for word in words]
     assert main(["apply", "mask", str(folder), *named]) == 2

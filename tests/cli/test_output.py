@@ -26,12 +26,9 @@ def chainviz(command: str, output: str, folder: Path) -> tuple[int, str]:
 
 @pytest.mark.parametrize("command", PRINTING)
 @pytest.mark.parametrize(
-    ("output", "reason"),
-    [(">&-", "the standard output is closed"), (">/dev/full", "the disk is full; free some space and try again")],
+    ("output", "reason"), [(">&-", "the standard output is closed"), (">/dev/full", "the disk is full; free some space and try again")]
 )
-def test_an_output_that_takes_nothing_ends_the_command_with_a_sentence(
-    command: str, output: str, reason: str, tmp_path: Path
-) -> None:
+def test_an_output_that_takes_nothing_ends_the_command_with_a_sentence(command: str, output: str, reason: str, tmp_path: Path) -> None:
     assert chainviz(command, output, tmp_path) == (2, f"chainviz: {reason}.\n")
 
 

@@ -44,10 +44,7 @@ def test_an_answer_is_its_sections_and_calls(tmp_path: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (["nothing here"], "No sections found"),
-        (["<action>a <answer> b</action>", "--format", "xml", "--strict"], "Ambiguous tags"),
-    ],
+    [(["nothing here"], "No sections found"), (["<action>a <answer> b</action>", "--format", "xml", "--strict"], "Ambiguous tags")],
 )
 def test_an_answer_that_a_program_cannot_read_is_exit_code_1(words: list[str], said: str, capsys: Any) -> None:
     assert main(["parse", *words]) == 1

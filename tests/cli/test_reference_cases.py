@@ -11,11 +11,7 @@ import pytest
 from chainviz.cli import main
 from tests.core.cases import cases
 
-FORCED = [
-    pytest.param(request, expected, id=name)
-    for name, request, expected in cases("ast", "reparse")
-    if request["messages"]
-]
+FORCED = [pytest.param(request, expected, id=name) for name, request, expected in cases("ast", "reparse") if request["messages"]]
 
 
 def outline(section: dict[str, Any]) -> dict[str, Any]:

@@ -27,13 +27,7 @@ ASKED = {
     "message": {"role": "user", "content": "Count"},
 }
 USE = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}
-CALLED = {
-    "type": "assistant",
-    "uuid": "b",
-    "parentUuid": "a",
-    "sessionId": "s",
-    "message": {"role": "assistant", "content": [USE]},
-}
+CALLED = {"type": "assistant", "uuid": "b", "parentUuid": "a", "sessionId": "s", "message": {"role": "assistant", "content": [USE]}}
 
 
 RESTED = 1_600_000_000
@@ -43,15 +37,7 @@ RESTED = 1_600_000_000
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with a session of Claude Code that ends with a call, and a database of opencode with a call without a result."""
-    for name in (
-        "XDG_DATA_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_STATE_HOME",
-        "CLAUDE_CONFIG_DIR",
-        "CODEX_HOME",
-        "OPENCODE_DB",
-        "DATA_DIR",
-    ):
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_DB", "DATA_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     claude = tmp_path / ".claude/projects/-yard-north/s.jsonl"
@@ -130,9 +116,7 @@ def test_doctor_offers_a_hand_off_where_it_only_reads(home: Path, capsys: pytest
     assert main(["fix", "--check", installed]) == 0
 
 
-def test_doctor_watches_and_fixes_what_rests(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_watches_and_fixes_what_rests(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     session = home / ".claude/projects/-yard-north/s.jsonl"
     whole, steps = session.read_text(), iter(("grow", "rest", "stop"))
     session.write_text(whole.splitlines(keepends=True)[0])

@@ -20,9 +20,7 @@ def long(tmp_path: Path) -> Path:
     return path
 
 
-def test_old_sections_are_folded_and_the_file_says_so(
-    long: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_old_sections_are_folded_and_the_file_says_so(long: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "short.json"
     words = ["--set", "last_sec_bytes=40960", "--writer", "extractive", "--out", str(out), "--json"]
     assert main(["apply", "summarize", str(long), *words]) == 0
@@ -63,9 +61,7 @@ def test_what_cannot_be_is_said_in_one_line(words: list[str], long: Path, capsys
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
-def test_a_writer_that_cannot_write_leaves_the_chain_and_says_why(
-    long: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_writer_that_cannot_write_leaves_the_chain_and_says_why(long: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "never.json"
     assert main(["apply", "summarize", str(long), "--writer", "manual", "--json", "--out", str(out)]) == 1
     assert "still empty" in json.loads(capsys.readouterr().out)["error"]
@@ -102,9 +98,7 @@ def test_a_writer_that_asks_no_model_costs_nothing(long: Path, capsys: pytest.Ca
     assert not capsys.readouterr().err
 
 
-def test_a_chain_of_nothing_stays_nothing_where_its_format_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_chain_of_nothing_stays_nothing_where_its_format_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "empty.json"
     file.write_text(" [\n]\n")
     assert main(["apply", "summarize", str(file)]) == 2

@@ -11,7 +11,7 @@ import pytest
 from chainviz.cli import main
 from tests.chains.making import ai, human, result
 
-GONE = "Ada Lovelace is in ward 3\nand calls it \"the mill\" – " + "so it goes " * 12
+GONE = 'Ada Lovelace is in ward 3\nand calls it "the mill" – ' + "so it goes " * 12
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 

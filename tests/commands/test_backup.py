@@ -73,11 +73,7 @@ def test_a_restored_site_is_the_same(site: DataFolder, backup: Path, empty: Data
 def test_what_is_not_whole_is_refused_and_changes_nothing(backup: Path, empty: DataFolder) -> None:
     content = backup.read_bytes()
     lines = gzip.decompress(content).splitlines(keepends=True)
-    wrong = {
-        "cut off": content[:-100],
-        "a row less": gzip.compress(b"".join(lines[:-2] + lines[-1:])),
-        "no backup": b'{"messages": []}',
-    }
+    wrong = {"cut off": content[:-100], "a row less": gzip.compress(b"".join(lines[:-2] + lines[-1:])), "no backup": b'{"messages": []}'}
     for name, each in wrong.items():
         (empty.path / name).write_bytes(each)
         refused = chainviz(empty, "restore", str(empty.path / name))

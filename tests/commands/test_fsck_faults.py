@@ -97,9 +97,7 @@ UNUSED = {
     "review_signoff.id": "the same",
     "chains_auditfact.id": "the same: facts are in the order of their time",
 }
-COVERED = [
-    model for label in APPS for model in apps.get_app_config(label).get_models() if model._meta.label not in EXEMPT
-]
+COVERED = [model for label in APPS for model in apps.get_app_config(label).get_models() if model._meta.label not in EXEMPT]
 
 
 EARLIER = "2020-01-01 00:00:00"

@@ -123,8 +123,7 @@ def test_from_nothing_to_a_page_and_again(tmp_path: Path) -> None:
 def test_twelve_uploads_that_stall_do_not_block_readers(folder: Path) -> None:
     server = Server([sys.executable, "-m", "chainviz"], folder)
     head = (
-        b"POST /upload/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=x\r\n"
-        b"Content-Length: 999999\r\n\r\n--x"
+        b"POST /upload/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 999999\r\n\r\n--x"
     )
     with ExitStack() as stack:
         for _ in range(12):

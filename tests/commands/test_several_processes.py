@@ -19,10 +19,7 @@ from tests.commands.test_serve import environment, free_port
 from tests.old_data.data_folder import DataFolder, new_data_folder
 from tests.waiting import PATIENCE, wait_for
 
-pytestmark = [
-    pytest.mark.database,
-    pytest.mark.skipif(not settings.POSTGRESQL, reason="several servers need PostgreSQL"),
-]
+pytestmark = [pytest.mark.database, pytest.mark.skipif(not settings.POSTGRESQL, reason="several servers need PostgreSQL")]
 EMAIL, PASSWORD = "lin@example.org", "a drill for every wall"
 LONG = "x" * 9_000_000
 """So much that a job imports it."""
@@ -108,7 +105,5 @@ def test_they_work_as_one(site: Site) -> None:
     upload(second, "run-4.json")
     wait_for(lambda: "run-4" in chains(second))
     assert second.get("/readyz").text == "ok\n"
-    checked = subprocess.run(
-        [sys.executable, "-m", "chainviz", "fsck"], cwd=ROOT, env=site.settings, capture_output=True, text=True
-    )
+    checked = subprocess.run([sys.executable, "-m", "chainviz", "fsck"], cwd=ROOT, env=site.settings, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout

@@ -25,9 +25,7 @@ def cases(*ops: str) -> list[Any]:
 
 
 def read_part(part: dict[str, Any]) -> Part:
-    reasoning = (
-        Reasoning(part["reasoning"]["content"], part["reasoning"]["signature"]) if part.get("reasoning") else None
-    )
+    reasoning = Reasoning(part["reasoning"]["content"], part["reasoning"]["signature"]) if part.get("reasoning") else None
     match part["type"]:
         case "text":
             return Text(part["text"], reasoning)
@@ -61,9 +59,7 @@ def same_tree(tree: ChainAST[Message], expected: dict[str, Any]) -> None:
     for section, wanted in zip(tree.sections, expected["sections"], strict=True):
         assert section.size == wanted["size"]
         assert section.header_size == wanted["header"]["size"]
-        header = tuple(
-            expected_message(wanted["header"][role]) for role in ("system", "human") if wanted["header"][role]
-        )
+        header = tuple(expected_message(wanted["header"][role]) for role in ("system", "human") if wanted["header"][role])
         assert section.header == header
         assert len(section.body) == len(wanted["body"])
         for pair, wanted_pair in zip(section.body, wanted["body"], strict=True):

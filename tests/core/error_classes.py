@@ -10,9 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-CLASSES = frozenset(
-    [f"A{number}" for number in range(1, 11)] + [f"O{number}" for number in range(1, 9)] + ["G1", "G2", "G3", "D1"]
-)
+CLASSES = frozenset([f"A{number}" for number in range(1, 11)] + [f"O{number}" for number in range(1, 9)] + ["G1", "G2", "G3", "D1"])
 
 
 @dataclass(frozen=True)

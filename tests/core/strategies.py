@@ -26,9 +26,7 @@ ids = st.sampled_from(["a", "b", "c", "d", ""])
 names = st.sampled_from(["search", "execute_task_and_return_summary", "done", "submit", ""])
 arguments = st.sampled_from(["{}", "", "[1]", '{"a":', '{"s": "a\nb"}', '{"a": 1}', "nonsense"])
 reasonings = st.none() | st.builds(Reasoning, texts, st.sampled_from(["", "sig"]))
-calls = st.builds(
-    ToolCall, ids, names, arguments, has_function=st.sampled_from([True] * 9 + [False]), reasoning=reasonings
-)
+calls = st.builds(ToolCall, ids, names, arguments, has_function=st.sampled_from([True] * 9 + [False]), reasoning=reasonings)
 results = st.builds(ToolResult, ids, names, texts, is_error=st.booleans())
 plain: st.SearchStrategy[Part] = st.one_of(
     st.builds(Text, texts, reasonings),

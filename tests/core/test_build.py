@@ -42,9 +42,7 @@ def test_a_pair_is_made_only_of_an_ai_message_and_tools(messages: list[Message])
 
 def test_a_summarization_pair_is_valid_and_carries_what_it_must() -> None:
     thought = Message("ai", (Text("so", Reasoning("because", "sig")),))
-    pair = build.summarization(
-        "short", "call_{r:24:x}", random.Random(1), fake_signature=True, reasoning_message=thought
-    )
+    pair = build.summarization("short", "call_{r:24:x}", random.Random(1), fake_signature=True, reasoning_message=thought)
     assert pair.is_valid and pair.type is PairType.SUMMARIZATION
     assert pair.ai is not None and pair.ai.parts[0] == thought.parts[0]
     made = pair.ai.parts[1]

@@ -76,9 +76,7 @@ def test_nothing_is_reordered_when_the_first_human_message_is_late() -> None:
     assert [m for m in after if m in chain] == list(chain) and is_strict(parse(after))
 
 
-@pytest.mark.parametrize(
-    "chain", [[ai("x"), h()], [tool("a"), h()], [h(), ai("x"), s(), h()], [s(), s(), h()], [odd("f"), h()]]
-)
+@pytest.mark.parametrize("chain", [[ai("x"), h()], [tool("a"), h()], [h(), ai("x"), s(), h()], [s(), s(), h()], [odd("f"), h()]])
 def test_what_the_reference_cannot_repair_is_repaired(chain: list[Message]) -> None:
     with pytest.raises(Refused):
         by_reference(*chain)
@@ -97,10 +95,7 @@ def test_added_calls_and_results_are_whole_and_in_order() -> None:
     theirs, ours = by_reference(*chain), repaired(chain)
     assert [m.results[0].id for m in theirs[2:]] == ["y", "b", "z"]
     assert [m.results[0].id for m in ours[2:]] == ["y", "z", "b"]
-    assert [part.type for m in (theirs[1], ours[1]) for part in m.parts[2:] if isinstance(part, ToolCall)] == [
-        "",
-        "function",
-    ]
+    assert [part.type for m in (theirs[1], ours[1]) for part in m.parts[2:] if isinstance(part, ToolCall)] == ["", "function"]
 
 
 def test_calls_without_a_function_are_kept() -> None:

@@ -13,13 +13,7 @@ from chainviz.core.chain.problems import is_strict, tree_problems
 from chainviz.core.chain.tree import parse
 from chainviz.core.generate import PREDEFINED, ChainConfig, generate_chain, generate_complex_chain, generate_messages
 
-BROKEN = {
-    "with-tool",
-    "with-multiple-tools",
-    "with-consecutive-humans",
-    "with-missing-tool-response",
-    "with-unexpected-tool",
-}
+BROKEN = {"with-tool", "with-multiple-tools", "with-consecutive-humans", "with-missing-tool-response", "with-unexpected-tool"}
 
 
 @pytest.mark.parametrize("name", PREDEFINED)

@@ -76,9 +76,7 @@ def test_repair_is_linear_in_what_is_broken() -> None:
 
 def test_reading_many_blocks_of_one_message_is_linear() -> None:
     def calls(count: int) -> list[Any]:
-        made = [
-            {"id": f"c{i}", "type": "function", "function": {"name": "f", "arguments": {"a": i}}} for i in range(count)
-        ]
+        made = [{"id": f"c{i}", "type": "function", "function": {"name": "f", "arguments": {"a": i}}} for i in range(count)]
         return [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": made}]
 
     def blocks(count: int) -> list[Any]:

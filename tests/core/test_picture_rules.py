@@ -108,9 +108,7 @@ def test_a_whole_picture_is_accepted(write: Any, provider: str, _: str, mime: st
         ("image/png", "", "image-empty"),
     ],
 )
-def test_a_note_takes_the_place_of_a_picture_that_is_at_fault(
-    write: Any, provider: str, _: str, mime: str, data: str, rule: str
-) -> None:
+def test_a_note_takes_the_place_of_a_picture_that_is_at_fault(write: Any, provider: str, _: str, mime: str, data: str, rule: str) -> None:
     chain = load(write, mime, data)
     assert said(chain, provider) == [f"{rule} error"]
     fixed = chain.apply("repair", goal=provider).chain

@@ -61,11 +61,7 @@ def test_a_problem_names_its_place_for_people() -> None:
 
 @pytest.mark.parametrize(
     ("request_", "expected"),
-    [
-        pytest.param(request, expected, id=name)
-        for name, request, expected in cases("ast", "reparse")
-        if not request["force"]
-    ],
+    [pytest.param(request, expected, id=name) for name, request, expected in cases("ast", "reparse") if not request["force"]],
 )
 def test_strict_is_the_reference_decision(request_: dict[str, object], expected: dict[str, object]) -> None:
     assert is_strict(parse(read_messages(request_))) == (expected["error"] is None)

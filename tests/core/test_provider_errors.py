@@ -20,6 +20,7 @@ THOUGHT = Thinking("hm", "sig")
 
 SELDOM = [ai(SEARCHED), ai(THOUGHT, call("a")), ai(Thinking("", "sig"), call("b"))]
 
+
 @examples(300)
 @given(st.lists(messages | st.sampled_from(SELDOM), max_size=9))
 def test_with_all_fixes_no_provider_refuses_any_chain(chain: list[Message]) -> None:

@@ -78,8 +78,7 @@ def test_no_text_is_lost(messages: list[Message]) -> None:
 
 def said(message: Message) -> str:
     return "\0".join(
-        part.text if isinstance(part, Text) else part.content if isinstance(part, ToolResult) else ""
-        for part in message.parts
+        part.text if isinstance(part, Text) else part.content if isinstance(part, ToolResult) else "" for part in message.parts
     )
 
 
@@ -224,10 +223,7 @@ def test_another_choice_can_be_made_for_a_rule_or_a_single_fix() -> None:
 def test_the_report_shows_what_was_left() -> None:
     chain = MemoryChain((h("a"), h("b"), ai(call("c"))))
     outcome = OPERATION.run(chain, RepairOptions(only=("merge-human",), skip=("no-such",)), Context())
-    assert [(row.path, row.action) for row in outcome.report] == [
-        ("s1.h.m1", "merge-human"),
-        ("s1.p1.m0.c0", "left: answer-call"),
-    ]
+    assert [(row.path, row.action) for row in outcome.report] == [("s1.h.m1", "merge-human"), ("s1.p1.m0.c0", "left: answer-call")]
     assert outcome.warnings == ("There is no fix “no-such” to make in this chain.",)
 
 

@@ -155,8 +155,7 @@ def test_request_with_nothing_but_text_is_a_chain(model: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "more",
-    [{"model": "text-embedding-3-small"}, {"model": "gpt-4o-mini-tts", "voice": "alloy"}, {"model": "gpt-5", "output": "Four."}],
+    "more", [{"model": "text-embedding-3-small"}, {"model": "gpt-4o-mini-tts", "voice": "alloy"}, {"model": "gpt-5", "output": "Four."}]
 )
 def test_text_input_of_another_api_is_no_chain(more: dict[str, str]) -> None:
     with pytest.raises(ChainError):

@@ -37,9 +37,7 @@ def test_every_charset_has_a_long_and_a_short_name(charset: str) -> None:
     assert not template.accepts("<" + "!" * 9 + ">")
 
 
-@pytest.mark.parametrize(
-    "template", ["{r:0:d}", "{r:257:d}", "{r:99999999999999999999:x}", "{r:5:z}", "{r: 5:x}", "{r:5}", "{F}"]
-)
+@pytest.mark.parametrize("template", ["{r:0:d}", "{r:257:d}", "{r:99999999999999999999:x}", "{r:5:z}", "{r: 5:x}", "{r:5}", "{F}"])
 def test_a_template_that_cannot_work_is_refused_in_words(template: str) -> None:
     with pytest.raises(OptionsError, match=r"The id template"):
         parse_template(template)

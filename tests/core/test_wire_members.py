@@ -96,13 +96,7 @@ def test_only_the_final_assistant_message_may_be_an_empty_string(state: str, mes
 def session(*messages: dict[str, Any]) -> bytes:
     """Lines of Claude Code around messages of Anthropic."""
     lines = [
-        {
-            "type": message["role"],
-            "uuid": f"u{n}",
-            "parentUuid": f"u{n - 1}" if n else None,
-            "sessionId": "s",
-            "message": message,
-        }
+        {"type": message["role"], "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": "s", "message": message}
         for n, message in enumerate(messages)
     ]
     return "\n".join(map(json.dumps, lines)).encode()
@@ -281,11 +275,7 @@ def item(type: str, **members: Any) -> dict[str, Any]:
 
 
 def items(output: Any, **members: Any) -> Messages:
-    return [
-        ASKED,
-        item("function_call", name="f", arguments="{}", **members),
-        item("function_call_output", output=output),
-    ]
+    return [ASKED, item("function_call", name="f", arguments="{}", **members), item("function_call_output", output=output)]
 
 
 RESPONSES: list[tuple[str, Messages]] = [
@@ -318,19 +308,14 @@ def test_items_of_responses(state: str, messages: Messages) -> None:
 
 @pytest.mark.parametrize(("state", "messages"), RESPONSES)
 def test_items_in_a_rollout_are_judged_like_those_of_a_request(state: str, messages: Messages) -> None:
-    lines = [
-        {"timestamp": "2026-01-01", "type": "response_item", "payload": {"type": "message", **each}}
-        for each in messages
-    ]
+    lines = [{"timestamp": "2026-01-01", "type": "response_item", "payload": {"type": "message", **each}} for each in messages]
     (chain,) = chainviz.load("\n".join(map(json.dumps, lines)).encode(), format="codex_rollout")
     assert chain.verdict("openai-responses").state == state
 
 
 def test_messages_of_ollama() -> None:
     def state(**members: Any) -> str:
-        return state_of(
-            "ollama", "ollama", {"messages": [ASKED, {"role": "assistant", "content": "", **members}, ASKED]}
-        )
+        return state_of("ollama", "ollama", {"messages": [ASKED, {"role": "assistant", "content": "", **members}, ASKED]})
 
     assert state(images=["AAAA"]) == "accepted"
     assert state(images=["https://example.org/a.png"]) == "rejected"

@@ -41,9 +41,7 @@ class _Fields(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "textarea" and self._text is not None:
             # the first line break after the tag is the parser's own
-            self.fields[self._text][0] = (
-                self.fields[self._text][0].replace("\r\n", "\n").removeprefix("\n").replace("\n", "\r\n")
-            )
+            self.fields[self._text][0] = self.fields[self._text][0].replace("\r\n", "\n").removeprefix("\n").replace("\n", "\r\n")
             self._text = None
         if tag == "select":
             self._select = ""

@@ -172,10 +172,7 @@ def test_the_tree_is_built_with_buttons(chain: Chain) -> None:
         "type": "split",
         "trigger": {
             "type": "composite_trigger",
-            "triggers": [
-                {"type": "token_limit", "max_tokens": 8000, "reduction": "to_target"},
-                {"type": "count_at_least", "n": 9},
-            ],
+            "triggers": [{"type": "token_limit", "max_tokens": 8000, "reduction": "to_target"}, {"type": "count_at_least", "n": 9}],
         },
         "strategy": {"type": "message_limit", "max_messages": 7},
     }

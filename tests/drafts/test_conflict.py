@@ -45,11 +45,7 @@ def field(page: str) -> str:
 
 @pytest.mark.parametrize(
     ("choice", "texts"),
-    [
-        ("mine", ["It is the cat."]),
-        ("theirs", ["It is the calendar."]),
-        ("both", ["It is the cat.", "It is the calendar."]),
-    ],
+    [("mine", ["It is the cat."]), ("theirs", ["It is the calendar."]), ("both", ["It is the cat.", "It is the calendar."])],
 )
 def test_each_choice_makes_its_draft(client: Client, chain: Chain, late: Draft, choice: str, texts: list[str]) -> None:
     page = shown(client, late)

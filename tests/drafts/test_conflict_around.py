@@ -75,17 +75,8 @@ def test_different_fields_merge_automatically(client: Client, chain: Chain) -> N
     assert made["messages"][1]["metadata"] == {"by": NAME}
 
 
-@pytest.mark.parametrize(
-    ("choice", "owner"),
-    [
-        ("mine", f"{NAME} of Orion"),
-        ("theirs", f"Jane of {NAME}"),
-        ("both", f"{NAME} of {NAME}"),
-    ],
-)
-def test_one_field_changed_by_both_is_chosen(
-    client: Client, chain: Chain, choice: str, owner: str
-) -> None:
+@pytest.mark.parametrize(("choice", "owner"), [("mine", f"{NAME} of Orion"), ("theirs", f"Jane of {NAME}"), ("both", f"{NAME} of {NAME}")])
+def test_one_field_changed_by_both_is_chosen(client: Client, chain: Chain, choice: str, owner: str) -> None:
     saved(client, mask(chain, "Orion"))
     late = mask(chain, "Jane")
     assert "1 node was changed on both sides" in shown(client, late)

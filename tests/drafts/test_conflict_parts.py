@@ -88,9 +88,7 @@ OTHER_RESULT = EditOptions(path="s1.p1.m2.c0", action="result", text="2 hits")
 
 @pytest.mark.parametrize("is_mine", [True, False])
 @pytest.mark.parametrize("other", [text("I look."), arguments(2, '{"q": "three"}'), OTHER_RESULT])
-def test_a_removed_call_and_another_part_that_was_edited(
-    client: Client, chain: Chain, other: EditOptions, is_mine: bool
-) -> None:
+def test_a_removed_call_and_another_part_that_was_edited(client: Client, chain: Chain, other: EditOptions, is_mine: bool) -> None:
     draft = behind(client, chain, *([[other], [REMOVED]] if is_mine else [[REMOVED], [other]]))
     assert not conflict_page(draft).total
     made = rebased(client, draft)
@@ -106,9 +104,7 @@ def test_the_text_of_a_call_and_of_its_result_merge(client: Client, chain: Chain
 
 
 @pytest.mark.parametrize("choice", ["mine", "theirs"])
-def test_a_call_that_one_side_removed_and_the_other_changed_stays_beside_its_result(
-    client: Client, chain: Chain, choice: str
-) -> None:
+def test_a_call_that_one_side_removed_and_the_other_changed_stays_beside_its_result(client: Client, chain: Chain, choice: str) -> None:
     draft = behind(client, chain, [arguments(1, '{"q": "ONE"}'), text("I look.")], [REMOVED])
     made = rebased(client, draft, choice)
     calls = [each["id"] for each in made[1]["tool_calls"]]

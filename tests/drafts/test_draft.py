@@ -14,13 +14,9 @@ from tests.drafts.pages import fields_of, send_form, snapshot_of, steps_of
 pytestmark = pytest.mark.django_db
 
 
-def begin(
-    client: Client, chain: Chain, path: str = "s1.p2", text: str = "It is the calendar.", version: int = 1
-) -> Draft:
+def begin(client: Client, chain: Chain, path: str = "s1.p2", text: str = "It is the calendar.", version: int = 1) -> Draft:
     answer = send_form(
-        client,
-        f"/c/{chain.pk}/edit/{path}?v={version}",
-        **{f"{path}.m0.c0-text".replace(".", "__").replace("-", "__"): text},
+        client, f"/c/{chain.pk}/edit/{path}?v={version}", **{f"{path}.m0.c0-text".replace(".", "__").replace("-", "__"): text}
     )
     assert answer.status_code == 303
     return Draft.objects.get(chain=chain, saved_as=None, discarded_at=None, base=version)

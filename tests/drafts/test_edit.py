@@ -118,12 +118,9 @@ def test_a_message_is_added(client: Client, chain: Chain) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "last"),
-    [({"insert__text": "Once more"}, "human: Once more"), ({"insert__role": "ai", "insert__name": "look"}, "ai: {}")],
+    ("given", "last"), [({"insert__text": "Once more"}, "human: Once more"), ({"insert__role": "ai", "insert__name": "look"}, "ai: {}")]
 )
-def test_a_message_is_appended_in_the_role_that_was_chosen(
-    client: Client, chain: Chain, given: dict[str, str], last: str
-) -> None:
+def test_a_message_is_appended_in_the_role_that_was_chosen(client: Client, chain: Chain, given: dict[str, str], last: str) -> None:
     draft = edit(client, chain, "s1.p2", act="insert:", insert__place="end:", **given)
     assert contents(draft)[-1] == last
 
@@ -137,9 +134,7 @@ def test_a_call_typed_for_a_human_message_is_refused_and_kept(client: Client, ch
 
 
 def test_a_refused_form_loses_nothing(client: Client, chain: Chain) -> None:
-    answer = send_form(
-        client, f"/c/{chain.pk}/edit/s1.p1?v=1", s1__p1__m0__c0__text="Kept <i>", s1__p1__m0__c1__text="{broken"
-    )
+    answer = send_form(client, f"/c/{chain.pk}/edit/s1.p1?v=1", s1__p1__m0__c0__text="Kept <i>", s1__p1__m0__c1__text="{broken")
     page = answer.content.decode()
     assert answer.status_code == 422
     assert fields_of(page)["s1-p1-m0-c1-text"] == ["{broken"]

@@ -68,9 +68,7 @@ def test_the_pages_and_python_agree(both: tuple[chainviz.Chain, StoredChain]) ->
     simulated = run_simulation(stored, chosen, Context())
     lines = loaded.simulate({"Strategy A": LIMIT}).lines
     assert [line.sizes for line in simulated.lines] == [line.sizes for line in lines]
-    assert [removed for line in simulated.lines if line.key == A for removed in line.removed] == [
-        each.removed for each in lines[1].firings
-    ]
+    assert [removed for line in simulated.lines if line.key == A for removed in line.removed] == [each.removed for each in lines[1].firings]
 
     observed = loaded.observed()
     index = read_index(stored, ())

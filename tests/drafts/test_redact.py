@@ -121,11 +121,7 @@ def test_a_row_decided_by_hand_goes_into_the_draft_and_the_audit(client: Client,
     assert "[redacted]" in page
     entry = AuditEntry.objects.get()
     assert entry.draft_key == Draft.objects.get().pk
-    assert [(row["decision"], row["override"]) for row in entry.record["rows"]] == [
-        ("keep", True),
-        ("redact", False),
-        ("keep", False),
-    ]
+    assert [(row["decision"], row["override"]) for row in entry.record["rows"]] == [("keep", True), ("redact", False), ("keep", False)]
     assert "whole file" not in json.dumps(entry.record)
     listed = client.get(f"/c/{chain.pk}/audit/").content.decode()
     assert ">you, " in listed, "who it was"
@@ -315,9 +311,7 @@ def test_rows_are_filtered_by_a_piece_of_any_tools_name(client: Client, of_many_
 
 
 @pytest.mark.parametrize("value", ["false", "off", "No", "0", "disabled"])
-def test_the_switch_keeps_everything(
-    client: Client, monkeypatch: pytest.MonkeyPatch, address: str, value: str
-) -> None:
+def test_the_switch_keeps_everything(client: Client, monkeypatch: pytest.MonkeyPatch, address: str, value: str) -> None:
     monkeypatch.setenv("STREAM_REDACTION_ENABLED", value)
     page = look(client, address)
     assert decisions(page) == ["keep"] * 3
@@ -363,9 +357,7 @@ def redacting(client: Client, address: str, monkeypatch: pytest.MonkeyPatch) -> 
     return str(answer.url)
 
 
-def test_a_long_chain_is_redacted_by_a_job_that_is_found_again(
-    client: Client, chain: Chain, address: str, redacting: str
-) -> None:
+def test_a_long_chain_is_redacted_by_a_job_that_is_found_again(client: Client, chain: Chain, address: str, redacting: str) -> None:
     job = Job.objects.get()
     assert redacting == f"{address}?v=1&step={job.pk}"
     for page in (redacting, f"{address}?v=1", address):
@@ -409,9 +401,7 @@ def test_a_redaction_that_is_refused_says_why_beside_the_choices(client: Client,
     assert f'action="{address}?v=1"' in page
 
 
-def test_a_worker_that_dies_while_redacting_leaves_no_half_step(
-    client: Client, redacting: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_dies_while_redacting_leaves_no_half_step(client: Client, redacting: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one makes the step; a third, who takes over what is done, makes none."""
     job = Job.objects.get()
     claimed = lease.claim(job.pk)
@@ -440,9 +430,7 @@ def test_a_job_of_another_page_is_not_found(client: Client, address: str, redact
     assert client.get(f"{address}?v=1&step=99").status_code == 404
 
 
-def test_many_changes_are_shown_in_groups_and_compared_on_demand(
-    client: Client, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_changes_are_shown_in_groups_and_compared_on_demand(client: Client, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chainviz.drafts.preview.steps.MOST_ONE_BY_ONE", 1)
     draft = send_form(client, address, policy="reference", act="apply")["Location"]
     with monkeypatch.context() as uncompared:

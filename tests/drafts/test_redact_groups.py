@@ -56,7 +56,7 @@ def test_the_page_opens_with_one_group_a_tool_and_an_example(client: Client, add
     assert "Show it in full" in page
     assert "[redacted]" in page
     assert "2 kept<" in page
-    assert page.count("<li><span class=\"number\">1</span>") == 2 and "The placeholder would not save enough" in page
+    assert page.count('<li><span class="number">1</span>') == 2 and "The placeholder would not save enough" in page
 
 
 def test_groups_by_section_and_reason(client: Client, address: str) -> None:

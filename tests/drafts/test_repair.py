@@ -313,9 +313,7 @@ def test_what_was_purged_meanwhile_is_not_converted(client: Client, converting: 
     assert "The content changed after" in client.get(converting).content.decode()
 
 
-def test_a_conversion_tells_how_far_it_is_and_stops_between(
-    client: Client, converting: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_conversion_tells_how_far_it_is_and_stops_between(client: Client, converting: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[float, str]] = []
 
     def report(context: JobContext, progress: float, message: str = "") -> None:

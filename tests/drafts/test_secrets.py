@@ -175,9 +175,7 @@ def test_the_audit_holds_no_value(client: Client, chain: Chain, address: str) ->
     assert not [value for value in (MAIL, CARD, KEY) if value in record]
 
 
-def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(
-    client: Client, chain: Chain, address: str, monkeypatch: Any
-) -> None:
+def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(client: Client, chain: Chain, address: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 10)
     assert "This chain is long" in client.get(address).content.decode()
     waiting = client.post(address, {"act": "scan"})["Location"]
@@ -247,9 +245,7 @@ def test_own_patterns_leave_the_job_when_it_ends(client: Client, masking: str) -
     assert "she pays" not in json.dumps(Job.objects.latest("pk").args)
 
 
-def test_own_patterns_survive_a_worker_that_is_told_to_stop(
-    client: Client, chain: Chain, masking: str, monkeypatch: Any
-) -> None:
+def test_own_patterns_survive_a_worker_that_is_told_to_stop(client: Client, chain: Chain, masking: str, monkeypatch: Any) -> None:
     job = Job.objects.latest("pk")
     with monkeypatch.context() as stopping, pytest.raises(SystemExit):
         stopping.setattr(services, "lock_draft", lambda _: sys.exit(0))
@@ -262,9 +258,7 @@ def test_own_patterns_survive_a_worker_that_is_told_to_stop(
     assert b"she pays" not in saved(client, chain, client.get(masking))
 
 
-def test_own_patterns_stay_with_a_job_that_another_worker_takes_over(
-    client: Client, masking: str, monkeypatch: Any
-) -> None:
+def test_own_patterns_stay_with_a_job_that_another_worker_takes_over(client: Client, masking: str, monkeypatch: Any) -> None:
     job = Job.objects.latest("pk")
 
     def lost(*_: Any) -> None:
@@ -276,9 +270,7 @@ def test_own_patterns_stay_with_a_job_that_another_worker_takes_over(
     assert Job.objects.get(pk=job.pk).args == job.args
 
 
-def test_a_worker_that_dies_while_masking_leaves_no_half_step(
-    client: Client, chain: Chain, masking: str, monkeypatch: Any
-) -> None:
+def test_a_worker_that_dies_while_masking_leaves_no_half_step(client: Client, chain: Chain, masking: str, monkeypatch: Any) -> None:
     """The second one makes the step; a third, who takes over what is done, makes none."""
     job = Job.objects.latest("pk")
     claimed = lease.claim(job.pk)
@@ -332,9 +324,7 @@ def test_own_patterns_are_found_reviewed_and_masked(client: Client, chain: Chain
 
 @pytest.mark.parametrize(("pattern", "word"), [("(?<=a)b", "look-around"), (r"(a)\1", "back-references")])
 @pytest.mark.parametrize("act", ["look", "apply"])
-def test_an_unusable_own_pattern_is_refused_in_place(
-    client: Client, address: str, pattern: str, word: str, act: str
-) -> None:
+def test_an_unusable_own_pattern_is_refused_in_place(client: Client, address: str, pattern: str, word: str, act: str) -> None:
     fields = fields_of(client.get(address).content.decode())
     typed = f"fine-[0-9]+\n{pattern}"
     given = {"own_patterns": [typed], "value": fields["value"][1:], "strategy": ["mask"], "act": [act]}
@@ -377,9 +367,7 @@ def test_own_patterns_that_match_everywhere_are_refused(client: Client, address:
     assert "narrower" in answer.content.decode()
 
 
-def test_own_patterns_are_looked_for_by_a_job_in_a_long_chain(
-    client: Client, chain: Chain, address: str, monkeypatch: Any
-) -> None:
+def test_own_patterns_are_looked_for_by_a_job_in_a_long_chain(client: Client, chain: Chain, address: str, monkeypatch: Any) -> None:
     """The form waits with it: nothing that was typed or ticked is lost, and no pattern is kept."""
     scan = scanned(client, address, monkeypatch)
     fields = fields_of(client.get(scan).content.decode())
@@ -404,9 +392,7 @@ def test_own_patterns_are_looked_for_by_a_job_in_a_long_chain(
     assert Job.objects.latest("pk") == job, "they are not looked for twice"
 
 
-def test_looking_for_own_patterns_can_be_stopped_or_fail(
-    client: Client, chain: Chain, address: str, monkeypatch: Any
-) -> None:
+def test_looking_for_own_patterns_can_be_stopped_or_fail(client: Client, chain: Chain, address: str, monkeypatch: Any) -> None:
     scan = scanned(client, address, monkeypatch)
     page = client.post(scan, {"own_patterns": "she pays", "act": "look"}).content.decode()
     stopped = client.post(scan, fields_of(page) | {"act": ["stop_own"]})

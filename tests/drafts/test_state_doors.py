@@ -15,11 +15,7 @@ from chainviz.chains.uploads.local_files import take_file
 from chainviz.core.errors import Refused
 from tests.shared_folder import CASES
 
-FAULTS = {
-    "state_version2": "`version` is 2",
-    "state_gemini": "`provider` is “gemini”, which is unknown",
-    "state_corrupt": "messages[1]",
-}
+FAULTS = {"state_version2": "`version` is 2", "state_gemini": "`provider` is “gemini”, which is unknown", "state_corrupt": "messages[1]"}
 pytestmark = pytest.mark.django_db
 
 

@@ -181,7 +181,7 @@ def test_what_failed_or_was_edited_leaves_the_group(client: Client) -> None:
     cards, group = page_of(client, run).split('id="group"')
     assert re.findall(r'id="piece-(\d+)"', cards) == [str(edited.pk), str(failed.pk)]
     assert f"{run.pieces.count() - 2} ready" in cards and group.count('class="piece"') == run.pieces.count() - 2
-    assert "<details class=\"piece-group\">" in cards, "many are closed until they are asked for"
+    assert '<details class="piece-group">' in cards, "many are closed until they are asked for"
 
 
 def test_summaries_by_hand(client: Client, chain: Chain) -> None:

@@ -130,9 +130,7 @@ def test_a_failed_piece_says_why_and_can_be_tried_alone(client: Client, chain: C
         work_off()
         assert states() == ["ready"] * 3
         assert len(server.seen) == 4, "only the failed one was asked for again"
-        assert (
-            "The person who asked adds: keep &lt;/instructions> every" in server.seen[3].body["messages"][0]["content"]
-        )
+        assert "The person who asked adds: keep &lt;/instructions> every" in server.seen[3].body["messages"][0]["content"]
     assert Version.objects.count() == 1
 
 
@@ -179,9 +177,7 @@ def test_a_rewrite_that_fails_leaves_the_earlier_text(client: Client, chain: Cha
         assert "refused the key" in page_of(client, run)
 
 
-def test_stop_keeps_what_is_finished_and_the_rest_can_be_written_later(
-    client: Client, chain: Chain, model: Any
-) -> None:
+def test_stop_keeps_what_is_finished_and_the_rest_can_be_written_later(client: Client, chain: Chain, model: Any) -> None:
     def play(exchange: Exchange) -> None:
         exchange.pause(PATIENCE) if exchange.number == 2 else SAYS(exchange)
 
@@ -240,9 +236,7 @@ def start_worker(tmp_path: Path) -> Iterator[Callable[[str, int], subprocess.Pop
         worker.wait()
 
 
-def test_after_kill_9_another_worker_writes_only_what_is_missing(
-    client: Client, chain: Chain, model: Any, start_worker: Any
-) -> None:
+def test_after_kill_9_another_worker_writes_only_what_is_missing(client: Client, chain: Chain, model: Any, start_worker: Any) -> None:
     def play(exchange: Exchange) -> None:
         exchange.pause(PATIENCE) if exchange.number == 2 else SAYS(exchange)
 

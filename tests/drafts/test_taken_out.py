@@ -46,9 +46,7 @@ def log(texts: list[str]) -> list[dict[str, str]]:
 def container(document: Any) -> list[Chain]:
     Client().get("/")
     with open_source(json.dumps(document, indent=1).encode()) as source:
-        return [
-            import_offer(local_member(), source, offer, file_name="runs.json") for offer in offers_of(source)
-        ]
+        return [import_offer(local_member(), source, offer, file_name="runs.json") for offer in offers_of(source)]
 
 
 def runs(texts: list[str], other: list[str]) -> dict[str, Any]:

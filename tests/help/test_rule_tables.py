@@ -18,10 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def cells_of(html: str) -> list[str]:
-    return [
-        " ".join(unescape(re.sub("<[^>]+>", "", cell)).split())
-        for cell in re.findall(r"<td[^>]*>(.*?)</td>", html, re.DOTALL)
-    ]
+    return [" ".join(unescape(re.sub("<[^>]+>", "", cell)).split()) for cell in re.findall(r"<td[^>]*>(.*?)</td>", html, re.DOTALL)]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.name)

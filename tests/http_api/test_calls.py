@@ -143,9 +143,7 @@ def test_lists_are_paged(program: Callable[..., Program]) -> None:
     rest = editor.get("/chains", limit=2, before=first["next"]).json()
     assert [len(page["chains"]) for page in (first, rest)] == [2, 1]
     assert rest["next"] is None
-    assert {chain["id"] for page in (first, rest) for chain in page["chains"]} == set(
-        Chain.objects.values_list("pk", flat=True)
-    )
+    assert {chain["id"] for page in (first, rest) for chain in page["chains"]} == set(Chain.objects.values_list("pk", flat=True))
 
 
 @pytest.mark.parametrize(
@@ -195,10 +193,7 @@ def test_comments_are_written_answered_and_resolved(program: Callable[..., Progr
 
     answered = editor.send(f"/chains/{chain}/threads/1/replies", {"text": "In the list."}).json()
 
-    assert [(each["author"][:6], each["text"]) for each in answered["comments"]] == [
-        ("Commen", "Where?"),
-        ("Editor", "In the list."),
-    ]
+    assert [(each["author"][:6], each["text"]) for each in answered["comments"]] == [("Commen", "Where?"), ("Editor", "In the list.")]
     assert editor.get(f"/chains/{chain}/threads").json() == {"threads": [answered], "next": None}
     assert editor.send(f"/chains/{chain}/threads/1/resolved", {}).json()["resolved"] is True
     assert commenter.send(f"/chains/{chain}/threads/1/replies", {"text": "But …"}).status_code == 409
@@ -333,14 +328,7 @@ def viewer_name() -> str:
 def test_another_teams_chain_is_not_there(program: Callable[..., Program]) -> None:
     chain = program().upload(FILE).json()["chains"][0]["id"]
     stranger = program(Role.OWNER, team=make_team("Elsewhere"))
-    for path in (
-        "",
-        "/versions",
-        "/versions/1/tree",
-        "/versions/1/problems",
-        "/versions/1/export",
-        "/diff/1..1",
-    ):
+    for path in ("", "/versions", "/versions/1/tree", "/versions/1/problems", "/versions/1/export", "/diff/1..1"):
         assert stranger.client.get(f"{V1}/chains/{chain}{path}").status_code == 404
     assert stranger.get(f"/compare/{chain}/{chain}").status_code == 404
     assert stranger.send(f"/chains/{chain}/operations/repair", {}).status_code == 404

@@ -34,12 +34,7 @@ def test_an_operation_makes_a_draft_and_a_version(program: Callable[..., Program
     assert diff["changes"]
     assert sum(diff["counts"].values()) == len(diff["changes"])
     assert editor.send(f"/chains/{chain}/drafts/{draft['id']}/save", {}).status_code == 409
-    assert [row.act for row in AuditRow.objects.order_by("number")] == [
-        "added",
-        "api:upload",
-        "api:run_operation",
-        "api:save_draft",
-    ]
+    assert [row.act for row in AuditRow.objects.order_by("number")] == ["added", "api:upload", "api:run_operation", "api:save_draft"]
 
 
 def test_an_operation_saves_at_once_where_asked(program: Callable[..., Program]) -> None:  # noqa: F811
@@ -80,9 +75,7 @@ def mask(who: Program, chain: int, word: str, **more: object) -> dict[str, objec
     return dict(answer.json())
 
 
-@pytest.mark.parametrize(
-    ("side", "has_drill", "has_wall"), [("mine", False, True), ("theirs", True, False), ("both", False, False)]
-)
+@pytest.mark.parametrize(("side", "has_drill", "has_wall"), [("mine", False, True), ("theirs", True, False), ("both", False, False)])
 def test_a_draft_that_was_overtaken_is_rebased_with_choices(
     program: Callable[..., Program],  # noqa: F811
     side: str,

@@ -34,9 +34,7 @@ def server(live_server: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.
     return str(live_server.url)
 
 
-def test_files_become_chains_whose_links_are_printed(
-    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_become_chains_whose_links_are_printed(server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = tmp_path / "runs"
     runs.mkdir()
     (runs / "one.json").write_bytes(FILE)
@@ -53,9 +51,7 @@ def test_files_become_chains_whose_links_are_printed(
 def test_a_bad_file_does_not_stop_the_others(server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bad.json").write_text('{"messages": [')
     (tmp_path / "good.json").write_bytes(FILE)
-    assert (
-        main(["push", *(str(tmp_path / name) for name in ("bad.json", "none.json", "good.json")), "--to", server]) == 2
-    )
+    assert main(["push", *(str(tmp_path / name) for name in ("bad.json", "none.json", "good.json")), "--to", server]) == 2
     said = capsys.readouterr()
     assert said.out.split() == [f"{server}/c/{Chain.objects.get().pk}/"]
     assert [line.partition(": ")[2].partition(":")[0] for line in said.err.splitlines()] == [
@@ -168,9 +164,7 @@ def test_the_token_follows_no_redirect(server: str, tmp_path: Path, capsys: pyte
     assert "302" in capsys.readouterr().err
 
 
-def test_example_of_the_help_prints_a_link(
-    server: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_example_of_the_help_prints_a_link(server: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     example = re.search(r"```python\n(.*?)```", (ROOT / "chainviz/help/api.md").read_text(), re.DOTALL)
     assert example is not None
     assert len(example[1].splitlines()) <= 10

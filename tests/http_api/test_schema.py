@@ -30,10 +30,7 @@ from tests.chains.making import STORY, make_chain
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = 8
-LEFT_OUT = [
-    negative_data_rejection,
-    positive_data_acceptance,
-]
+LEFT_OUT = [negative_data_rejection, positive_data_acceptance]
 SCHEMA = schemathesis.openapi.from_dict(json.loads(json.dumps(description())))
 
 

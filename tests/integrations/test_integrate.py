@@ -116,10 +116,7 @@ def test_the_person_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch, answer
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [
-        (["emacs"], "There is no integration “emacs”"),
-        (["codex", "--remove"], "chainviz is not in the settings of codex."),
-    ],
+    [(["emacs"], "There is no integration “emacs”"), (["codex", "--remove"], "chainviz is not in the settings of codex.")],
 )
 def test_a_refusal_is_a_sentence(home: Path, capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:
     assert main(["integrate", *words]) == 2

@@ -74,9 +74,7 @@ def test_a_job_under_an_unknown_name_is_not_started() -> None:
     assert not Job.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "changes", [{"function": "chainviz.drafts.stored_draft.mend_content"}, {"args": {"first": 1, "third": 2}}]
-)
+@pytest.mark.parametrize("changes", [{"function": "chainviz.drafts.stored_draft.mend_content"}, {"args": {"first": 1, "third": 2}}])
 def test_a_job_that_this_version_cannot_run_is_to_be_started_again(changes: dict[str, Any]) -> None:
     job = started("add", first=1, second=1)
     Job.objects.update(**changes)

@@ -23,9 +23,7 @@ SHORT = 3.0
 
 
 def request(key: str = "pair:s1.p1", prompt: str = "<messages></messages>") -> SummaryRequest:
-    return SummaryRequest(
-        key=key, case=2, instructions="Sum up.", prompt_body=prompt, humans=(), messages=(), target_bytes=400
-    )
+    return SummaryRequest(key=key, case=2, instructions="Sum up.", prompt_body=prompt, humans=(), messages=(), target_bytes=400)
 
 
 def writer(url: str, key: str = KEY, seconds: float = SECONDS, **limits: Any) -> OpenAIWriter:

@@ -35,9 +35,7 @@ def test_the_words_of_a_stream_are_the_summary() -> None:
     assert seen.path == "/v1/chat/completions"
     assert seen.body["model"] == "small"
     assert seen.body["stream"] is True
-    assert seen.body["messages"] == [
-        {"role": "user", "content": "<instructions>Sum up.</instructions>\n\n<messages></messages>"}
-    ]
+    assert seen.body["messages"] == [{"role": "user", "content": "<instructions>Sum up.</instructions>\n\n<messages></messages>"}]
 
 
 def test_an_answer_in_one_piece_is_taken_too() -> None:
@@ -239,9 +237,6 @@ def test_it_writes_where_an_event_loop_runs() -> None:
 
 def test_the_key_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    with (
-        serving(lambda exchange: exchange.answer(401, json.dumps({"error": f"bad {KEY}"}))) as server,
-        pytest.raises(WriterError),
-    ):
+    with serving(lambda exchange: exchange.answer(401, json.dumps({"error": f"bad {KEY}"}))) as server, pytest.raises(WriterError):
         writer(server.url).write(request())
     assert KEY not in caplog.text

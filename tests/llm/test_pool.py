@@ -97,10 +97,7 @@ def test_every_piece_is_told_once_from_the_callers_thread() -> None:
 def test_a_failed_piece_costs_no_other_and_is_asked_again_alone() -> None:
     def play(exchange: Exchange) -> None:
         asked = exchange.server.seen[exchange.number - 1].body["messages"][0]["content"]
-        if (
-            asked.endswith("piece 3")
-            and sum(seen.body["messages"][0]["content"] == asked for seen in exchange.server.seen) == 1
-        ):
+        if asked.endswith("piece 3") and sum(seen.body["messages"][0]["content"] == asked for seen in exchange.server.seen) == 1:
             exchange.answer(400, '{"error": {"message": "bad day"}}')
             return
         says(asked.split("\n\n")[-1])(exchange)

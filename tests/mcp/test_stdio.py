@@ -32,14 +32,10 @@ def ask(folder: Path, *calls: tuple[str, dict[str, Any]], words: tuple[str, ...]
     return connected(folder, use, words, mode)
 
 
-def connected(
-    folder: Path, use: Callable[[Client], Coroutine[Any, Any, Any]], words: tuple[str, ...] = (), mode: str = "auto"
-) -> Any:
+def connected(folder: Path, use: Callable[[Client], Coroutine[Any, Any, Any]], words: tuple[str, ...] = (), mode: str = "auto") -> Any:
     async def run() -> Any:
         environment = {"HOME": str(folder), "PYTHONPATH": ":".join(sys.path)}
-        server = StdioServerParameters(
-            command=sys.executable, args=["-m", "chainviz", "mcp", *words], cwd=str(folder), env=environment
-        )
+        server = StdioServerParameters(command=sys.executable, args=["-m", "chainviz", "mcp", *words], cwd=str(folder), env=environment)
         async with Client(stdio_client(server), mode=mode) as client:
             return await use(client)
 

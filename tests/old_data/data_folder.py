@@ -55,9 +55,7 @@ class DataFolder:
             "CHAINVIZ_DATABASE_URL": self.database_url,
             **settings,
         }
-        return subprocess.run(
-            [sys.executable, *arguments], cwd=ROOT, env=environment, input=input, capture_output=True, text=True
-        )
+        return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, input=input, capture_output=True, text=True)
 
     def script(self, name: str, **settings: str) -> str:
         """Runs `main` of story.py or reading.py. Returns what it prints."""

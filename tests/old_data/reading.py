@@ -142,10 +142,7 @@ class Reader:
 
     def lineage(self) -> dict[str, list[str]]:
         """Returns the nodes that each of these pages links to."""
-        return {
-            address: sorted(set(re.findall(r'href="([^"]+/at/[^"#]+)', self.get(address).content.decode())))
-            for address in LINEAGE
-        }
+        return {address: sorted(set(re.findall(r'href="([^"]+/at/[^"#]+)', self.get(address).content.decode()))) for address in LINEAGE}
 
     def drafts(self) -> dict[str, list[str]]:
         """Returns the content of each unsaved draft before its first step and after every step. Restores discarded

@@ -172,9 +172,7 @@ def make_a_version_of_many_steps(person: Person) -> None:
     base = "?v=1"
     for first in range(0, 60, 10):
         address = f"{chain}edit/s1{base}&from={first}"
-        texts = [
-            name for name in fields_of(person.page(address)) if name.startswith("s1-h-m") and name.endswith("-text")
-        ]
+        texts = [name for name in fields_of(person.page(address)) if name.startswith("s1-h-m") and name.endswith("-text")]
         draft = person.fill_in(address, **{name: f"{name} by hand" for name in texts})
         base = f"?draft={number_of(draft)}"
     person.save(draft, "line by line")

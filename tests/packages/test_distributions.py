@@ -83,16 +83,10 @@ def test_the_metadata_is_complete_and_names_no_site(built: Path) -> None:
         folder = f"{name}-{chainviz.__version__}.dist-info"
         metadata = wheel.read(f"{folder}/METADATA").decode()
         head = metadata.partition("\n\n")[0]
-        for line in (
-            "License-Expression: Apache-2.0",
-            "Author: chainviz contributors",
-            f"Version: {chainviz.__version__}",
-        ):
+        for line in ("License-Expression: Apache-2.0", "Author: chainviz contributors", f"Version: {chainviz.__version__}"):
             assert line in head
         assert "Classifier: " in head and "Project-URL" not in head and "Home-page" not in head
-        assert "](" not in metadata.partition("\n\n")[2], (
-            "a package page shows neither pictures nor links without an address"
-        )
+        assert "](" not in metadata.partition("\n\n")[2], "a package page shows neither pictures nor links without an address"
 
 
 def test_the_archives_have_what_runs_and_documents_and_nothing_else(built: Path) -> None:

@@ -24,17 +24,13 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 
 
 def modules_of(*words: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", PROGRAM, *words], capture_output=True, text=True, check=True, cwd=ROOT
-    )
+    done = subprocess.run([sys.executable, "-S", "-c", PROGRAM, *words], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
 def libraries_of(folder: Path, *words: str) -> set[str]:
     program = PROGRAM.replace("set(sys.modules) - before", "{name.partition('.')[0] for name in sys.modules}")
-    done = subprocess.run(
-        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True, cwd=folder
-    )
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True, cwd=folder)
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -57,12 +53,4 @@ def test_a_command_for_files_imports_neither_django_nor_a_client(tmp_path: Path,
     (tmp_path / "run.json").write_text(json.dumps([{"role": "user", "content": "Hello"}]))
     libraries = libraries_of(tmp_path, *words)
     assert "pydantic" in libraries
-    assert not libraries & {
-        "django",
-        "openai",
-        "gunicorn",
-        "httpx2",
-        "pydantic_settings",
-        "psycopg",
-        "markdown_it",
-    }
+    assert not libraries & {"django", "openai", "gunicorn", "httpx2", "pydantic_settings", "psycopg", "markdown_it"}

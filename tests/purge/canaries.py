@@ -63,10 +63,7 @@ def document() -> bytes:
                 ],
             },
             {"role": "tool", "tool_call_id": f"c{number}", "content": json.dumps({"nested": json.dumps({"v": value})})},
-            {
-                "role": "assistant",
-                "content": f"It was {value[:4]}, {value.encode().hex()}, {quote(quote(value, safe=''), safe='')}.",
-            },
+            {"role": "assistant", "content": f"It was {value[:4]}, {value.encode().hex()}, {quote(quote(value, safe=''), safe='')}."},
         ]
     whole = {
         "run": {"escaped": "@ESCAPED@", "env": CANARIES[:5], "basic": base64.b64encode(CANARIES[5].encode()).decode()},
@@ -86,18 +83,14 @@ def stored(*, jobs: bool = True) -> bytes:
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(model._meta.db_table)}")
             for row in cursor.fetchall():
                 for value in row:
-                    content = (
-                        bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode("utf-8", "replace")
-                    )
+                    content = bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode("utf-8", "replace")
                     found.append(content)
                     for read in (unpack_body, unpack):
                         try:
                             opened = read(content)
                         except Exception:
                             continue
-                        found.append(
-                            opened if isinstance(opened, bytes) else json.dumps(opened, ensure_ascii=False).encode()
-                        )
+                        found.append(opened if isinstance(opened, bytes) else json.dumps(opened, ensure_ascii=False).encode())
     return b"\n".join(found)
 
 

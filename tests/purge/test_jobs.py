@@ -110,9 +110,7 @@ def test_killed_it_has_changed_nothing_or_is_finished_by_the_next_worker(
     assert [finding.text for finding in fsck() if finding.severity == "error"] == []
 
 
-def test_a_long_look_and_a_long_purge_can_be_left_and_found_again(
-    client: Client, chain: Chain, nothing_is_small: None
-) -> None:
+def test_a_long_look_and_a_long_purge_can_be_left_and_found_again(client: Client, chain: Chain, nothing_is_small: None) -> None:
     address = f"/c/{chain.pk}/purge/"
     form = {"values": CANARIES[3], "paths": "", "title": ""}
     waiting = client.post(address, {**form, "act": "look"})
@@ -159,9 +157,7 @@ def test_keeping_everything_forgets_what_was_typed(client: Client, chain: Chain)
 
 
 @pytest.mark.parametrize("is_ticked", [True, False])
-def test_chains_of_other_files_are_listed_and_go_when_they_are_ticked(
-    client: Client, chain: Chain, is_ticked: bool
-) -> None:
+def test_chains_of_other_files_are_listed_and_go_when_they_are_ticked(client: Client, chain: Chain, is_ticked: bool) -> None:
     other = make_chain_of(json.dumps([human(f"also {CANARIES[9]}"), ai("yes")]).encode(), "other.json")
     form = {"values": CANARIES[9], "paths": "", "title": chain.title}
     page = client.post(f"/c/{chain.pk}/purge/", {**form, "act": "look"}).content.decode()

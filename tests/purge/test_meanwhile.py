@@ -85,9 +85,7 @@ def test_a_step_worked_out_before_is_refused(chain: Chain, worked_out: Any) -> N
     assert held(stored()) == []
 
 
-def test_a_step_is_refused_also_where_only_the_surroundings_were_purged(
-    client: Client, settings: Any, tmp_path: Path
-) -> None:
+def test_a_step_is_refused_also_where_only_the_surroundings_were_purged(client: Client, settings: Any, tmp_path: Path) -> None:
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     file = {"env": f"{ONE} of ada@lovelace.org", "messages": [human("mail ada@lovelace.org"), ai("yes")]}
     send(client, ("r.json", json.dumps(file).encode()))
@@ -134,9 +132,7 @@ def test_a_branch_goes_with_its_chain(chain: Chain) -> None:
     assert held(stored()) == []
 
 
-def test_an_import_of_the_same_file_is_broken_off(
-    client: Client, settings: Any, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_an_import_of_the_same_file_is_broken_off(client: Client, settings: Any, tmp_path: Path, monkeypatch: Any) -> None:
     """The second list of a file is read in while the first one's chain is purged."""
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     lists = [[human(f"{number} {ONE}"), *(ai(f"{ONE} {i}") for i in range(20))] for number in range(2)]

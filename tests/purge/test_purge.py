@@ -57,12 +57,7 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
     quoted = NewThread(1, Thread.Kind.TEXT, "s1.h.m1.c0", 4, 9, quote=CANARIES[8])
     begin(chain, chain.owner, quoted, f"```suggestion\n{CANARIES[9]}\n```")
     set_label(chain, LabelChoice(1, "", "tag", CANARIES[10]), by=chain.owner)
-    Job.objects.create(
-        owner=chain.owner,
-        function="x.y",
-        args={"text": CANARIES[4]},
-        created_at=chain.created_at,
-    )
+    Job.objects.create(owner=chain.owner, function="x.y", args={"text": CANARIES[4]}, created_at=chain.created_at)
     chain.refresh_from_db()
     return chain
 
@@ -70,23 +65,10 @@ def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
 def pages(client: Client, chain: Chain) -> bytes:
     at = f"/c/{chain.pk}"
     draft = Draft.objects.latest("pk").pk
-    addresses = [
-        "/",
-        f"{at}/versions/",
-        f"{at}/audit/",
-        f"{at}/diff/1..2/",
-        f"{at}/d/{draft}/",
-        f"{at}/do/mask/?draft={draft}",
-    ]
+    addresses = ["/", f"{at}/versions/", f"{at}/audit/", f"{at}/diff/1..2/", f"{at}/d/{draft}/", f"{at}/do/mask/?draft={draft}"]
     for version in (1, 2):
         base = f"{at}/v/{version}"
-        addresses += [
-            f"{base}/",
-            f"{base}/problems",
-            f"{base}/rows?from=s20",
-            f"{base}/node/s2.p1",
-            f"{base}/raw/s2.p1",
-        ]
+        addresses += [f"{base}/", f"{base}/problems", f"{base}/rows?from=s20", f"{base}/node/s2.p1", f"{base}/raw/s2.p1"]
         addresses += [f"{base}/export?scope={scope}" for scope in ("chain", "html", "markdown", "original")]
     found = []
     for address in addresses:
@@ -166,9 +148,7 @@ def test_whole_messages_go_with_every_copy_of_their_texts(client: Client, chain:
     assert CANARIES[0].encode() in stored()
 
 
-def test_a_file_that_would_equal_another_one_is_refused_in_a_sentence(
-    client: Client, settings: Any, tmp_path: Path
-) -> None:
+def test_a_file_that_would_equal_another_one_is_refused_in_a_sentence(client: Client, settings: Any, tmp_path: Path) -> None:
     """A file is stored once, so both cannot stay."""
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     words = ("first-secret", "other-secret")
@@ -205,10 +185,7 @@ def count_of(client: Client, page: str, values: str) -> int:
 
 def test_a_number_stays_a_number(client: Client, settings: Any, tmp_path: Path) -> None:
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
-    send(
-        client,
-        ("n.json", b'{"card": 4539578763621486, "messages": [{"role": "user", "content": "my 4539578763621486"}]}'),
-    )
+    send(client, ("n.json", b'{"card": 4539578763621486, "messages": [{"role": "user", "content": "my 4539578763621486"}]}'))
     chain = Chain.objects.get()
     assert purge(client, chain, values="4539578763621486").status_code == 303
     after = json.loads(b"".join(client.get(f"/c/{chain.pk}/v/1/export?scope=chain").streaming_content))
@@ -222,9 +199,7 @@ def postgresql() -> None:
 
 
 @pytest.mark.usefixtures("postgresql")
-def test_a_transaction_from_before_keeps_old_rows_and_the_purge_says_so(
-    monkeypatch: pytest.MonkeyPatch, chain: Chain
-) -> None:
+def test_a_transaction_from_before_keeps_old_rows_and_the_purge_says_so(monkeypatch: pytest.MonkeyPatch, chain: Chain) -> None:
     monkeypatch.setattr(jobs, "WAITS", 1)
     other = connection.copy()
     other.set_autocommit(False)
@@ -267,9 +242,7 @@ def test_a_transaction_that_begins_meanwhile_keeps_old_statistics_and_the_purge_
 
 
 @pytest.mark.usefixtures("postgresql")
-def test_database_files_of_postgresql_hold_nothing(
-    client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_database_files_of_postgresql_hold_nothing(client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "WAITS", int(PATIENCE))  # tests beside this one write to the same server
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")  # statistics quote frequent values
@@ -277,9 +250,7 @@ def test_database_files_of_postgresql_hold_nothing(
     assert jobs.settle() == jobs.LOGGED
     with connection.cursor() as cursor:
         cursor.execute("CHECKPOINT")
-        cursor.execute(
-            "SELECT relname, pg_relation_filepath(oid) FROM pg_class WHERE relkind IN ('r', 't', 'i') AND relfilenode > 0"
-        )
+        cursor.execute("SELECT relname, pg_relation_filepath(oid) FROM pg_class WHERE relkind IN ('r', 't', 'i') AND relfilenode > 0")
         found, size = {}, 0
         for name, path in cursor.fetchall():
             cursor.execute("SELECT pg_read_binary_file(%s)", [path])

@@ -66,16 +66,11 @@ def test_a_recipe_is_made_edited_and_downloaded(client: Client, people: WordList
     moved = client.post(f"/recipes/{recipe.pk}/", {"act": "up:2", "seen": 3})
     assert moved["Location"] == f"/recipes/{recipe.pk}/#up-1", "the focus stays on the step"
     recipe.refresh_from_db()
-    assert recipe.steps == [
-        ["repair", {}],
-        ["mask", {"strategy": "replace", "rules": ["email"], "word_lists": ["People"]}],
-    ]
+    assert recipe.steps == [["repair", {}], ["mask", {"strategy": "replace", "rules": ["email"], "word_lists": ["People"]}]]
     page = client.get(f"/recipes/{recipe.pk}/").content.decode()
     assert "Word lists" in page and "People" in page
     file = client.get(f"/recipes/{recipe.pk}/recipe.json").content
-    assert json.loads(file)["word_lists"] == [
-        {"name": "People", "words": ["Anna Meier", "Brick Layer"], "patterns": [r"c\d+x"]}
-    ]
+    assert json.loads(file)["word_lists"] == [{"name": "People", "words": ["Anna Meier", "Brick Layer"], "patterns": [r"c\d+x"]}]
     client.post(f"/recipes/{recipe.pk}/", {"act": "remove:2", "seen": recipe.edition})
     client.post(f"/recipes/{recipe.pk}/", {"act": "delete"})
     client.post(f"/recipes/word-lists/{people.pk}/", {"act": "delete"})
@@ -112,9 +107,7 @@ def test_a_redaction_has_the_plain_choices_of_the_redact_page_and_keeps_what_was
     assert send_form(client, address, policy="by_hand").status_code == 422
 
 
-def test_an_edit_of_somebody_else_is_not_overwritten_and_no_text_is_lost(
-    client: Client, vendor: Recipe, people: WordList
-) -> None:
+def test_an_edit_of_somebody_else_is_not_overwritten_and_no_text_is_lost(client: Client, vendor: Recipe, people: WordList) -> None:
     form = fields_of(client.get(f"/recipes/word-lists/{people.pk}/").content.decode())
     assert client.post(f"/recipes/word-lists/{people.pk}/", form | {"words": ["Theirs"]}).status_code == 303
     late = client.post(f"/recipes/word-lists/{people.pk}/", form | {"words": ["My words"]})
@@ -138,18 +131,14 @@ def test_an_edit_of_somebody_else_is_not_overwritten_and_no_text_is_lost(
         ({"name": "People", "words": "Anna"}, "is taken"),
     ],
 )
-def test_a_word_list_that_cannot_be_is_refused_with_the_text_kept(
-    client: Client, people: WordList, form: Any, said: str
-) -> None:
+def test_a_word_list_that_cannot_be_is_refused_with_the_text_kept(client: Client, people: WordList, form: Any, said: str) -> None:
     answer = client.post("/recipes/word-lists/new/", form)
     assert answer.status_code == 422
     assert said in answer.content.decode()
     assert all(text in answer.content.decode() for text in form.values())
 
 
-def test_a_recipe_follows_a_list_that_is_renamed_and_keeps_one_from_deletion(
-    client: Client, vendor: Recipe, people: WordList
-) -> None:
+def test_a_recipe_follows_a_list_that_is_renamed_and_keeps_one_from_deletion(client: Client, vendor: Recipe, people: WordList) -> None:
     assert client.post(f"/recipes/word-lists/{people.pk}/", {"act": "delete"}).status_code == 422
     send_form(client, f"/recipes/word-lists/{people.pk}/", name="Staff")
     vendor.refresh_from_db()
@@ -167,10 +156,7 @@ def test_a_recipe_becomes_steps_of_a_draft(client: Client, chain: Chain, vendor:
     written = client.get(f"/c/{chain.pk}/v/2/export?scope=chain").getvalue()
     file = client.get(f"/c/{chain.pk}/v/1/export?scope=chain").getvalue()
     assert (
-        written
-        == chainviz.load(file)[0]
-        .apply_recipe(json.loads(client.get(f"/recipes/{vendor.pk}/recipe.json").content))
-        .chain.to_bytes()
+        written == chainviz.load(file)[0].apply_recipe(json.loads(client.get(f"/recipes/{vendor.pk}/recipe.json").content)).chain.to_bytes()
     )
     assert b"Anna Meier" not in written
 
@@ -271,9 +257,7 @@ def test_the_mask_page_uses_lists_and_keeps_new_ones(client: Client, chain: Chai
 
 
 @pytest.mark.django_db(transaction=True)  # a purge cleans the files of the database
-def test_a_purge_and_a_scan_reach_word_lists_and_recipes(
-    client: Client, chain: Chain, vendor: Recipe, people: WordList
-) -> None:
+def test_a_purge_and_a_scan_reach_word_lists_and_recipes(client: Client, chain: Chain, vendor: Recipe, people: WordList) -> None:
     create("Inline", (make_step("mask", {"own_words": "Anna Meier", "strategy": "mask"}),), by=local_member())
     save_list(people, ListValue("People", "Anna Meier\nBrick Layer\nlayer@example.com"), by=local_member(), seen=1)
     client.post("/secrets/", {"act": "scan"})
@@ -327,9 +311,7 @@ def test_a_backup_holds_them() -> None:
     assert {Recipe, WordList} <= set(models_to_back_up())
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00", b"[1]", b'{"steps": [{"operation": "mask", "options": {"own_patterns": "("}}]}']
-)
+@pytest.mark.parametrize("content", [b"", b"\x00", b"[1]", b'{"steps": [{"operation": "mask", "options": {"own_patterns": "("}}]}'])
 def test_an_import_that_is_no_recipe_is_refused(client: Client, content: bytes) -> None:
     local_member()
     answer = client.post("/recipes/", {"act": "import", "file": BytesIO(content) if content else "", "text": ""})

@@ -164,7 +164,7 @@ def test_a_long_chain_is_searched_for_secrets_by_a_job(room: Room, limit: str, m
     assert "searching, 0%" in page and 'hx-trigger="every 3s"' in page and f"{room.page}secrets/" not in page
     run_job(job.pk)
     page = text_of(client.get(room.page))
-    assert "No secrets found" in page and "hx-trigger=\"every" not in page
+    assert "No secrets found" in page and 'hx-trigger="every' not in page
     assert next(check for check in standing_of(current(room)).checks if check.name == "secrets").is_met
 
 
@@ -184,11 +184,7 @@ def test_a_removed_reviewer_deletes_nothing(room: Room) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"removed_at": timezone.now()}, "no longer a member of the team"),
-        ({"role": Role.VIEWER}, "now a viewer"),
-    ],
+    ("change", "why"), [({"removed_at": timezone.now()}, "no longer a member of the team"), ({"role": Role.VIEWER}, "now a viewer")]
 )
 def test_an_approval_counts_as_long_as_its_author_may_give_verdicts(room: Room, change: Any, why: str) -> None:
     TeamRules.objects.create(team=room.team, locks_export=True)

@@ -71,9 +71,7 @@ def test_rules_saved_meanwhile_are_not_overwritten(room: Room) -> None:
 
 
 @pytest.mark.parametrize(("is_asked", "most"), [(False, 14), (True, 16)])
-def test_the_badge_of_a_chain_costs_few_statements(
-    room: Room, django_assert_num_queries: Any, is_asked: bool, most: int
-) -> None:
+def test_the_badge_of_a_chain_costs_few_statements(room: Room, django_assert_num_queries: Any, is_asked: bool, most: int) -> None:
     """Eight of them ask for the chain itself, and three who looks."""
     client, address = room.client(room.mei), f"/c/{room.chain.pk}/"
     if is_asked:

@@ -33,8 +33,6 @@ def test_product_asserts_types_only() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    "source", ["assert self.edition >= 0", "assert lock.acquire()", "assert a is not None and check(a)"]
-)
+@pytest.mark.parametrize("source", ["assert self.edition >= 0", "assert lock.acquire()", "assert a is not None and check(a)"])
 def test_other_asserts_are_found(source: str) -> None:
     assert not states_a_type(asserts_in(source)[0].test)

@@ -55,9 +55,7 @@ ODD_PATHS = [
 ]  # fmt: skip
 ODD_NUMBERS = ["0", "2", "999", str(HUGE)]
 ODD_FIELDS = [str(HUGE), "\0<b>'\"", "x," * 3000, *(() if IS_SERVER else ("", "s99.p99"))]
-DOT = (
-    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEA/pnsWgAAAABJRU5ErkJggg=="
-)
+DOT = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEA/pnsWgAAAABJRU5ErkJggg=="
 PLACEHOLDER = re.compile(r"<(?:(\w+):)?(\w+)>")
 Known = dict[str, list[str]]
 CHOSEN: dict[str, tuple[int, ...]] = {}

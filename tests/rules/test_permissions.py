@@ -19,9 +19,7 @@ def test_every_view_states_what_its_row_says() -> None:
     for name, _, view in addresses():
         wanted = ROWS[name].split()
         stated = [access_of(view, method) for method in ("GET", "POST")]
-        found = [
-            access if access in ("public", "account") else lowest_role(access).value for access in stated if access
-        ]
+        found = [access if access in ("public", "account") else lowest_role(access).value for access in stated if access]
         assert found == [wanted[0], wanted[-1]], name
 
 

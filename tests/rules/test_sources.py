@@ -19,9 +19,7 @@ TEXT = {".py", ".html", ".css", ".js", ".md", ".toml", ".txt", ".svg", ""}
 
 def sources() -> list[Path]:
     """What git tracks or would track; in an unpacked archive, everything outside hidden and data folders."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
-    )
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode == 0:
         paths = [ROOT / line for line in listed.stdout.splitlines()]
     else:

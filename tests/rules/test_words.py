@@ -11,7 +11,8 @@ import pytest
 
 from tests import ROOT
 
-PHRASES = """
+PHRASES = (
+    """
 by itself|by themselves|Ctrl V pastes|say which format it is|should you want it after all|lies? in the bin|is here already
 Open, fold|As written\\b(?! by)|\\d or more hits|mend(s|ed|ing)?\\b(?!-arguments)|Make the call a text|Make it a human message
 mended another way|None came|laid out in lines|stand word for word|that (is|are) no (JSON|UTF-8|message|completion)
@@ -22,7 +23,10 @@ rejects: |as ever\\b|(is|are) told\\b|anew\\b|in vain\\b|whoever\\b
 stood (here|there|in|still)|stands? (here|bare|twice|like that|in too many)|lies? here|that shall\\b|after all\\b|begin to differ at
 no problems\\b(?! (added|or))|And so in|Nobody has written
 row of the matrix|policy seed|as goaitools|as PentAGI|processed_length (is|\\d)|leading system message|(first|next|no) compactor
-""".strip().replace("\n", "|").replace(" ", r"\s+")
+""".strip()
+    .replace("\n", "|")
+    .replace(" ", r"\s+")
+)
 PATTERN = re.compile(rf"\b(?:{PHRASES})", re.IGNORECASE)
 FOLDERS = [("templates", "*.html"), ("static/js", "*.js"), ("chainviz/help", "*.md"), (".", "*.md")]
 
@@ -30,9 +34,7 @@ FOLDERS = [("templates", "*.html"), ("static/js", "*.js"), ("chainviz/help", "*.
 def texts_of(module: Path) -> Iterator[tuple[int, str]]:
     """What the module can show: its literals, without docstrings, and without names in one word."""
     tree = ast.parse(module.read_text())
-    documents = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents and " " in node.value:
             yield node.lineno, node.value

@@ -55,9 +55,7 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def test_only_the_broken_call_changes_and_restore_takes_it_back(
-    store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_the_broken_call_changes_and_restore_takes_it_back(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = rows(store)
     assert main(["fix", "--check", str(store)]) == 1
     assert rows(store) == before and not backups_of(store)
@@ -85,9 +83,7 @@ def test_one_session_is_named_by_its_id(store: Path, capsys: pytest.CaptureFixtu
     assert "holds no session “ses_9”" in capsys.readouterr().err
 
 
-def test_nothing_is_written_while_the_agent_has_the_database_open(
-    store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_written_while_the_agent_has_the_database_open(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = rows(store)
     command = [sys.executable, "-c", HOLDER, str(store)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as agent:
@@ -115,12 +111,7 @@ def test_a_session_that_changed_after_it_was_read_is_not_written(store: Path) ->
     sessions = database_sessions(str(store))
     assert sessions
     old = sessions.documents()
-    edit(
-        store,
-        lambda connection: add_part(
-            connection, "ses_0001", "msg_0001_003", 9, {"type": "text", "text": "And one more."}
-        ),
-    )
+    edit(store, lambda connection: add_part(connection, "ses_0001", "msg_0001_003", 9, {"type": "text", "text": "And one more."}))
     before = rows(store)
     changes = [Change(id, old[id], old[id].replace(b"4 crates", b"5 crates")) for id in ("ses_0000", "ses_0001")]
     with pytest.raises(Refused, match="the session ses_0001 changed after it was read"):
@@ -134,10 +125,7 @@ def test_new_messages_and_parts_stay_in_their_places(store: Path) -> None:
     ((id, old),) = sessions.documents().items()
     document = json.loads(old)
     asked, answered, closed = document["messages"]
-    added = {
-        "info": {**asked["info"], "id": "msg_zzz"},
-        "parts": [{**asked["parts"][0], "id": "prt_zzz", "text": "Go on."}],
-    }
+    added = {"info": {**asked["info"], "id": "msg_zzz"}, "parts": [{**asked["parts"][0], "id": "prt_zzz", "text": "Go on."}]}
     answered["parts"].insert(2, {**answered["parts"][1], "id": "prt_aaa", "text": "Then I count."})
     document["messages"] = [asked, answered, added, closed]
     write_sessions(store, OPENCODE, [Change(id, old, json.dumps(document).encode())])
@@ -164,9 +152,7 @@ def test_311_calls_without_results_in_44_sessions_are_healed_at_once(tmp_path: P
         for number in range(311):
             session = f"{number % 44:04d}"
             state = (
-                {"status": "pending", "input": {}, "raw": ""}
-                if number % 2
-                else {"status": "running", "input": {"path": "a"}, "time": {}}
+                {"status": "pending", "input": {}, "raw": ""} if number % 2 else {"status": "running", "input": {"path": "a"}, "time": {}}
             )
             part = {"type": "tool", "tool": "write", "callID": f"toolu_{number}", "state": state}
             add_part(connection, f"ses_{session}", f"msg_{session}_002", 10 + 2 * number, {"type": "step-start"})
@@ -178,9 +164,7 @@ def test_311_calls_without_results_in_44_sessions_are_healed_at_once(tmp_path: P
     assert main(["fix", "--provider", "anthropic", str(path)]) == 0
     after = rows(path)
     assert len(backups_of(path)) == 1
-    assert not [
-        data for data in after.values() if data["type"] == "tool" and data["state"]["status"] in ("pending", "running")
-    ]
+    assert not [data for data in after.values() if data["type"] == "tool" and data["state"]["status"] in ("pending", "running")]
     assert len({id[4:8] for id, data in after.items() if before.get(id) != data}) == 44
     assert main(["fix", "--provider", "anthropic", "--check", str(path)]) == 0
 
@@ -193,14 +177,9 @@ def test_rows_that_opencode_cannot_read_are_fixed(tmp_path: Path, damage: str) -
     broken = {
         "cut": json.dumps(tool)[:-20],
         "no state": json.dumps({key: value for key, value in tool.items() if key != "state"}),
-        "no output": json.dumps(
-            {**tool, "state": {**tool["state"], "output": None, "metadata": {"output": "depot.txt\n", "exit": 0}}}
-        ),
+        "no output": json.dumps({**tool, "state": {**tool["state"], "output": None, "metadata": {"output": "depot.txt\n", "exit": 0}}}),
     }
-    edit(
-        path,
-        lambda connection: connection.execute("UPDATE part SET data = ? WHERE id = 'prt_0000_004'", (broken[damage],)),
-    )
+    edit(path, lambda connection: connection.execute("UPDATE part SET data = ? WHERE id = 'prt_0000_004'", (broken[damage],)))
     assert main(["fix", str(path)]) == 0
     fixed = rows(path).get("prt_0000_004")
     if damage == "cut":

@@ -61,9 +61,7 @@ def test_a_version_costs_little_more_than_what_changed() -> None:
     count = 110
     for i in range(count):
         draft = start_draft(version, author="me")
-        new = [
-            said(f"{i}.{part} " + "".join(chr(97 + (i * 7 + k * k) % 26) for k in range(words))) for part in range(3)
-        ]
+        new = [said(f"{i}.{part} " + "".join(chr(97 + (i * 7 + k * k) % 26) for k in range(words))) for part in range(3)]
         length = version.snapshot.messages
         add_step(draft, NewStep([Splice(i * 5 + 1, 1, (new[0],)), Splice(length, 0, tuple(new[1:]))], "edit"))
         changed += sum(len(message.parts[0].text) for message in new)  # type: ignore[union-attr]

@@ -38,11 +38,7 @@ def test_what_was_stored_can_neither_be_changed_nor_deleted() -> None:
         column = next(f.column for f in model._meta.concrete_fields if f.column is not None)
         assert model._default_manager.exists()
         for statement in (f"DELETE FROM {table}", f'UPDATE {table} SET "{column}" = "{column}"'):
-            with (
-                pytest.raises(IntegrityError, match="append-only"),
-                transaction.atomic(),
-                connection.cursor() as cursor,
-            ):
+            with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
                 cursor.execute(statement)
 
 

@@ -41,9 +41,7 @@ def file(tmp_path: Path) -> Path:
 
 def imported(file: Path, **how: Any) -> Version:
     with open_source(file) as source:
-        return import_chain(
-            MessageList(source, look(source).lists[0], get_format("openai_chat")), owner="me", **how
-        )
+        return import_chain(MessageList(source, look(source).lists[0], get_format("openai_chat")), owner="me", **how)
 
 
 def rows() -> list[int]:

@@ -51,9 +51,7 @@ def rebased(draft: Draft, head: Version, *choices: Choice) -> Snapshot:
     return current(made)
 
 
-@pytest.mark.parametrize(
-    ("choice", "expected"), [("mine", [MINE]), ("theirs", [THEIRS]), ("both", [MINE, THEIRS])]
-)
+@pytest.mark.parametrize(("choice", "expected"), [("mine", [MINE]), ("theirs", [THEIRS]), ("both", [MINE, THEIRS])])
 def test_one_message_changed_by_both(choice: Choice, expected: list[Message]) -> None:
     draft, head, base = two([[Splice(5, 1, (MINE,))], [Splice(0, 1, (said("rules", "system"),))]], [[Splice(5, 1, (THEIRS,))]])
     [found] = conflicts(draft, head)

@@ -162,11 +162,7 @@ def test_built_outline_is_the_parsed_chain(values: list[dict[str, Any]]) -> None
     for place, section in zip(outline.sections(1, 99), tree.sections, strict=True):
         measure = place.measure
         assert (measure.headers, measure.pairs) == (len(section.header), len(section.body))
-        assert (measure.size, measure.header_size, measure.messages) == (
-            section.size,
-            section.header_size,
-            len(section),
-        )
+        assert (measure.size, measure.header_size, measure.messages) == (section.size, section.header_size, len(section))
         assert measure.invalid == sum(not pair.is_valid for pair in section.body)
         for p, pair in enumerate(section.body):
             row = outline.row(place.before.rows + measure.headers + p).row

@@ -43,8 +43,7 @@ def _round_trip(path: Path) -> int:
         return 0
     with open_source(path) as source:
         versions = [
-            import_chain(MessageList(source, offer.found, offer.formats[0], filename=path.name), owner="me")
-            for offer in offers_of(source)
+            import_chain(MessageList(source, offer.found, offer.formats[0], filename=path.name), owner="me") for offer in offers_of(source)
         ]
     upload = Upload.objects.get(runs__history=versions[0].history_id)
     assert b"".join(original(upload)) == content, path

@@ -72,9 +72,7 @@ def messages(pairs: int) -> bytes:
 
 def imported(origin: bytes | Path) -> list[Version]:
     with open_source(origin) as source:
-        return [
-            import_chain(MessageList(source, offer.found, offer.formats[0]), owner="me") for offer in offers_of(source)
-        ]
+        return [import_chain(MessageList(source, offer.found, offer.formats[0]), owner="me") for offer in offers_of(source)]
 
 
 def both(snapshot: Snapshot, monkeypatch: Any) -> bytes:
@@ -150,9 +148,7 @@ def test_a_copy_without_some_messages_does_not_bring_them_back(monkeypatch: Any)
 
 
 @pytest.mark.database
-def test_a_long_chain_is_exported_without_reading_its_messages(
-    tmp_path: Path, django_assert_max_num_queries: Any
-) -> None:
+def test_a_long_chain_is_exported_without_reading_its_messages(tmp_path: Path, django_assert_max_num_queries: Any) -> None:
     path = write_chain(tmp_path / "made.json", 3000)
     [version] = imported(path)
     draft = start_draft(version, author="me")

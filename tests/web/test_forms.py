@@ -41,13 +41,7 @@ def posted(**changed: str) -> FORM:
 def test_a_field_has_the_models_label_limits_and_unit() -> None:
     form = FORM()
     limit = form.fields["limit"]
-    assert (limit.label, limit.min_value, limit.max_value, limit.unit, limit.initial) == (
-        "Limit of a section",
-        0,
-        100,
-        "KB",
-        50,
-    )
+    assert (limit.label, limit.min_value, limit.max_value, limit.unit, limit.initial) == ("Limit of a section", 0, 100, "KB", 50)
     assert form.fields["note"].help_text == "Why."
     assert "path" not in form.fields
     assert [group.legend for group in form.groups()] == ["", "Words"]
@@ -63,9 +57,7 @@ def test_what_is_given_becomes_options() -> None:
     form = posted(limit="7", ratio="0.5", policy="drop", tools="read_*, grep", note=" a\n")
     assert form.is_valid(), form.errors
     # an unticked box is a no, not the default
-    assert form.options == Options(
-        path="s1", limit=7, ratio=0.5, policy="drop", dry=False, tools=("read_*", "grep"), note=" a\n"
-    )
+    assert form.options == Options(path="s1", limit=7, ratio=0.5, policy="drop", dry=False, tools=("read_*", "grep"), note=" a\n")
 
 
 def test_an_empty_number_is_the_default() -> None:
@@ -74,9 +66,7 @@ def test_an_empty_number_is_the_default() -> None:
     assert form.options == Options(path="s1")
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("limit", "101"), ("limit", "-1"), ("limit", "x"), ("policy", "burn"), ("note", "AAA")]
-)
+@pytest.mark.parametrize(("field", "value"), [("limit", "101"), ("limit", "-1"), ("limit", "x"), ("policy", "burn"), ("note", "AAA")])
 def test_what_the_model_refuses_is_said_at_its_field(field: str, value: str) -> None:
     form = posted(**{field: value})
     assert not form.is_valid()

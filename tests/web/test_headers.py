@@ -98,10 +98,7 @@ def test_form_text_beyond_the_limit_is_413(client: Client) -> None:
     with override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=10):
         client.cookies["chainviz_csrf"] = "a" * 32
         response = client.post(
-            "/post",
-            {"text": "x" * 100},
-            headers={"x-csrftoken": "a" * 32},
-            content_type="application/x-www-form-urlencoded",
+            "/post", {"text": "x" * 100}, headers={"x-csrftoken": "a" * 32}, content_type="application/x-www-form-urlencoded"
         )
     assert response.status_code == 413
 

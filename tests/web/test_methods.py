@@ -14,13 +14,7 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "PROPFIND"])
 def test_page_refuses_other_methods(client: Client, method: str) -> None:
     chain = make_chain(STORY)
-    for address in (
-        "/",
-        f"/c/{chain.pk}/v/1/",
-        f"/c/{chain.pk}/threads/",
-        f"/c/{chain.pk}/v/1/comment/",
-        f"/c/{chain.pk}/export",
-    ):
+    for address in ("/", f"/c/{chain.pk}/v/1/", f"/c/{chain.pk}/threads/", f"/c/{chain.pk}/v/1/comment/", f"/c/{chain.pk}/export"):
         answer = client.generic(method, address)
         assert answer.status_code in (405, 404), address
         if answer.status_code == 405:

@@ -15,13 +15,7 @@ TYPED = "Something long that nobody wants to type again"
 
 
 @pytest.mark.parametrize(
-    ("address", "field"),
-    [
-        ("v/1/comment/", "body"),
-        ("edit/s1.p1?v=1", "s1.p1.m0.c0.text"),
-        ("rename/", "title"),
-        ("purge/", "values"),
-    ],
+    ("address", "field"), [("v/1/comment/", "body"), ("edit/s1.p1?v=1", "s1.p1.m0.c0.text"), ("rename/", "title"), ("purge/", "values")]
 )
 def test_the_chain_was_moved_to_the_bin(client: Client, address: str, field: str) -> None:
     client.get("/")

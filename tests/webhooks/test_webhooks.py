@@ -103,9 +103,7 @@ def test_a_review_arrives_as_signed_messages(allowed: Room, receiver: Receiver) 
     given = mei.post(f"/api/v1/chains/{chain}/versions/2/verdicts", call, content_type="application/json")
     ivo.post(f"/api/v1/chains/{chain}/versions/2/sign-off")
     dismissal = {"reason": "again"}
-    ivo.post(
-        f"/api/v1/chains/{chain}/verdicts/{given.json()['id']}/dismiss", dismissal, content_type="application/json"
-    )
+    ivo.post(f"/api/v1/chains/{chain}/verdicts/{given.json()['id']}/dismiss", dismissal, content_type="application/json")
     run_waiting_jobs()
 
     kinds = "version.saved review.requested comment.added thread.resolved thread.reopened thread.resolved verdict.given"
@@ -117,9 +115,7 @@ def test_a_review_arrives_as_signed_messages(allowed: Room, receiver: Receiver) 
         "url": f"https://chainviz.example.org/c/{chain}/review/",
     }  # fmt: skip
     sent = b"".join(body for _, body in receiver.messages)
-    assert not any(
-        text in sent for text in (b"secret remark", b"Be brief", b"please", b"fine", allowed.chain.title.encode())
-    )
+    assert not any(text in sent for text in (b"secret remark", b"Be brief", b"please", b"fine", allowed.chain.title.encode()))
     assert {each.state for each in Delivery.objects.all()} == {"delivered"}
 
     hook = f"/team/webhooks/{Webhook.objects.get().pk}/"
@@ -228,9 +224,7 @@ def test_the_signature_is_that_of_the_specification() -> None:
     assert value == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
-@pytest.mark.parametrize(
-    "address", ["2002:7f00:1::", "224.0.0.1", "fe80::1", "100.64.0.1", "0.0.0.0", "fd00::1", "240.0.0.1"]
-)
+@pytest.mark.parametrize("address", ["2002:7f00:1::", "224.0.0.1", "fe80::1", "100.64.0.1", "0.0.0.0", "fd00::1", "240.0.0.1"])
 def test_addresses_that_lead_inside_are_not_public(address: str) -> None:
     assert not sending.is_public(ip_address(address))
     assert sending.is_public(ip_address("2606:2800:220:1:248:1893:25c8:1946"))

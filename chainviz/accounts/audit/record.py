@@ -160,9 +160,7 @@ def note(request: HttpRequest, **facts: Any) -> None:
 
 
 @transaction.atomic
-def record(
-    team: Team, who: User | None, act: str, outcome: str = DONE, *, chain: int | None = None, **facts: Any
-) -> AuditRow:
+def record(team: Team, who: User | None, act: str, outcome: str = DONE, *, chain: int | None = None, **facts: Any) -> AuditRow:
     # the lock makes the rows of a team one chain
     locked = Team.objects.select_for_update().get(pk=team.pk)
     row = AuditRow(

@@ -22,8 +22,7 @@ class Migration(migrations.Migration):
         ("accounts", "0008_idempotency_keys"),
     ]
 
-    dependencies = [
-        ("store", "0001_squashed"),("auth", "0012_alter_user_first_name_max_length")]
+    dependencies = [("store", "0001_squashed"), ("auth", "0012_alter_user_first_name_max_length")]
 
     operations = [
         migrations.CreateModel(

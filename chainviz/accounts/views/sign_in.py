@@ -156,9 +156,7 @@ def _welcome(request: HttpRequest, member: Membership) -> HttpResponse:
     return see_other("chains:library")
 
 
-def _page(
-    request: HttpRequest, invitation: Invitation, known: User | None, form: JoinForm, status: int = 200
-) -> HttpResponse:
+def _page(request: HttpRequest, invitation: Invitation, known: User | None, form: JoinForm, status: int = 200) -> HttpResponse:
     context = {"invitation": invitation, "known": known, "form": form, "is_known": known == request.user}
     return render(request, "accounts/join.html", context, status=status)
 

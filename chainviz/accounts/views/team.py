@@ -98,9 +98,7 @@ def _page(request: HttpRequest, form: InviteForm, status: int = 200, **more: obj
         "invitations": invitations.open_invitations(member).select_related("invited_by").order_by("email"),
         "form": form,
         "roles": Role.choices,
-        "role_table": [
-            (text, [permission in PERMISSIONS[role] for role in Role]) for text, permission in WHAT_ROLES_MAY_DO
-        ],
+        "role_table": [(text, [permission in PERMISSIONS[role] for role in Role]) for text, permission in WHAT_ROLES_MAY_DO],
         **more,
     }
     return render(request, "accounts/team.html", context, status=status)

@@ -109,18 +109,7 @@ def zip_of(run: BulkRun, rows: Iterable[BulkRow]) -> Iterator[bytes]:
                         yield sink.take()
             except ChainError as refused:
                 name, note = "", str(refused)
-            told.append(
-                [
-                    row.chain_id,
-                    row.chain.title,
-                    row.before,
-                    name,
-                    format,
-                    size,
-                    digest.hexdigest() if name else "",
-                    note,
-                ]
-            )
+            told.append([row.chain_id, row.chain.title, row.before, name, format, size, digest.hexdigest() if name else "", note])
         archive.writestr(LIST, _csv(told))
     yield sink.take()
 

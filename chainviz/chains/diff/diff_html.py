@@ -309,9 +309,7 @@ def _fact(fact: Fact) -> str:
     def side(value: str | None, tag: str) -> str:
         if value is None:
             return '<div class="diff-side" data-empty></div>'
-        return (
-            f'<p class="diff-side diff-fact"><span>{safe(fact.name)}</span> <{tag}>{safe(value) or "none"}</{tag}></p>'
-        )
+        return f'<p class="diff-side diff-fact"><span>{safe(fact.name)}</span> <{tag}>{safe(value) or "none"}</{tag}></p>'
 
     return f'<div class="diff-row">{side(fact.before, "del")}{side(fact.after, "ins")}</div>'
 

@@ -120,8 +120,7 @@ class FileRows:
 def after(rows: list[DiffRow], start: Place) -> Place:
     """Return the place behind some rows that begin at `start`."""
     return Place(
-        max([start.old, *(row.old_no for row in rows if row.old_no)]),
-        max([start.new, *(row.new_no for row in rows if row.new_no)]),
+        max([start.old, *(row.old_no for row in rows if row.old_no)]), max([start.new, *(row.new_no for row in rows if row.new_no)])
     )
 
 

@@ -1,8 +1,7 @@
 """The page of changes: its window, its links, and the sums.
 
-Changes are numbered from 1. A page shows as many as its elements allow, from a change on or up to one, with unchanged
-runs
-folded between them. Nothing is refused for its size: what does not fit has a link.
+Changes are numbered from 1. A page shows as many as its elements allow, from a change on or up to one, with unchanged runs folded
+between them. Nothing is refused for its size: what does not fit has a link.
 """
 
 from __future__ import annotations

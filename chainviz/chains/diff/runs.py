@@ -96,9 +96,7 @@ def facts_of(subject: Subject) -> RunFacts:
         pairs=snapshot.pairs,
         size=snapshot.size,
         problems=outline.errors + outline.warnings,
-        verdicts={
-            provider.label: said.text for provider, said in verdicts_by_provider(unpack(outline.verdicts)).items()
-        },
+        verdicts={provider.label: said.text for provider, said in verdicts_by_provider(unpack(outline.verdicts)).items()},
         usage=usage.total if usage.is_recorded else None,
         model=usage.model,
         cost=usage.cost(models()) if usage.is_recorded else None,

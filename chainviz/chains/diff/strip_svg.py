@@ -76,10 +76,7 @@ def _cell(cell: Cell, lanes: Sequence[tuple[float, float]], layout: str) -> str:
     if not cell.changes:
         return f'<g class="strip-cell" data-kind="{cell.kind}">{boxes}</g>'
     href = query(**{"from": cell.first if cell.first > 1 else "", "layout": layout if layout != "split" else ""})
-    return (
-        f'<a class="strip-cell" data-kind="{cell.kind}" href="{href}#change-{cell.first}" '
-        f'aria-label="{_words(cell)}">{boxes}</a>'
-    )
+    return f'<a class="strip-cell" data-kind="{cell.kind}" href="{href}#change-{cell.first}" aria-label="{_words(cell)}">{boxes}</a>'
 
 
 def _band(cell: Cell, lanes: Sequence[tuple[float, float]]) -> str:

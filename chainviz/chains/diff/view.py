@@ -60,11 +60,7 @@ class VersionLinks:
 
     def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
         sides = ((self.before_number, old, self.notes[0]), (self.after_number, new, self.notes[1]))
-        return tuple(
-            self._comment(number, path, notes.chips.get(path.node, ""))
-            for number, path, notes in sides
-            if path is not None
-        )
+        return tuple(self._comment(number, path, notes.chips.get(path.node, "")) for number, path, notes in sides if path is not None)
 
     def _comment(self, number: int, path: Path, chip: str) -> SideLink:
         form = url_or_nothing("review:new_thread", self.chain.pk, number) if self.comments_allowed else ""

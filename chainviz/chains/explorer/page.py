@@ -240,12 +240,7 @@ def _health(situation: Situation) -> Health:
     verdicts = situation.verdicts
     others = sorted(verdicts, key=lambda provider: provider is not situation.provider)
     rows = tuple(
-        HealthRow(
-            provider.label,
-            provider is situation.provider,
-            verdict_view(verdicts[provider]),
-            f"?provider={provider.name}",
-        )
+        HealthRow(provider.label, provider is situation.provider, verdict_view(verdicts[provider]), f"?provider={provider.name}")
         for provider in others
     )
     problems = situation.structure_problems

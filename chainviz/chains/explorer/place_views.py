@@ -265,9 +265,7 @@ def step(request: HttpRequest, subject: Subject) -> HttpResponse:
     return redirect(f"{subject.base_url}at/{found.path}#{found.path.dom_id}")
 
 
-def _stepped(
-    chain: StoredChain, start: Path | None, nth: int | None, wanted: ProblemFilter, backwards: bool
-) -> tuple[int, Problem | None]:
+def _stepped(chain: StoredChain, start: Path | None, nth: int | None, wanted: ProblemFilter, backwards: bool) -> tuple[int, Problem | None]:
     """Return a problem and its index in its row: the next one in the row, or the first one in the nearest row."""
     if start is not None and nth is not None:
         own = problems_of(chain, start, wanted)

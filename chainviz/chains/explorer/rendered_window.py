@@ -103,9 +103,7 @@ def draw_windows(
     return Drawing((window, outline), span, notes, window.length + outline.length)
 
 
-def window_page(
-    subject: Subject, view: ViewState, reading: Reading, found: Window, notes: RowNotes, most: int = MOST_HTML
-) -> WindowPage:
+def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, notes: RowNotes, most: int = MOST_HTML) -> WindowPage:
     """Return the page of a window with the notes of its rows, which ends when its HTML has `most` bytes."""
     chain = subject.stored
     rows, noted = _noted(subject, found.rows, notes), replace(reading, marks=notes.marks)
@@ -346,9 +344,7 @@ def _body_of(chain: StoredChain, view: ViewState, reading: Reading, row: Row) ->
     return f'<div class="node-body">{body_html(chain, reading, row.path, asked)}{row.below}</div>'
 
 
-def _with_bodies(
-    found: Window, rows: list[Row], body_of: Callable[[Row], str], most: int
-) -> tuple[list[Row], Path | None, Path | None]:
+def _with_bodies(found: Window, rows: list[Row], body_of: Callable[[Row], str], most: int) -> tuple[list[Row], Path | None, Path | None]:
     """Return as many rows as fit on a page, and the paths of the first rows that were left out above and below."""
     first = min(found.optional, len(rows))
     order = [*range(first, len(rows)), *reversed(range(first))]

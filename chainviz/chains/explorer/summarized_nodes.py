@@ -59,11 +59,7 @@ def replaced_page(chain: Chain, found: Replacement, address: str, start: Path | 
         ReplacedRow(row, links.to(row, "at", f"#{row.path.dom_id}"), links.to(row, "node") if row.kind != "section" else "") for row in rows
     )
     return ReplacedPage(
-        found,
-        made.number if made else None,
-        before.number if before else None,
-        shown,
-        f"{address}?from={following}" if following else "",
+        found, made.number if made else None, before.number if before else None, shown, f"{address}?from={following}" if following else ""
     )
 
 

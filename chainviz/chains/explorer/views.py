@@ -89,10 +89,12 @@ SNAPSHOT_COLUMNS = [
 ]  # fmt: skip
 """Fields of a snapshot that the explorer does not read, because pieces, options and reports may be long."""
 _versions = PreparedQuery(
-    lambda history, number: Version.objects.filter(history=history, number=number)
-    .select_related("snapshot__outline")
-    .only("number", "history_id", *SNAPSHOT_COLUMNS)
-    .annotate(overview=OVERVIEW.column("snapshot"), edition=F("history__edition"))
+    lambda history, number: (
+        Version.objects.filter(history=history, number=number)
+        .select_related("snapshot__outline")
+        .only("number", "history_id", *SNAPSHOT_COLUMNS)
+        .annotate(overview=OVERVIEW.column("snapshot"), edition=F("history__edition"))
+    )
 )
 
 
@@ -363,6 +365,3 @@ def replaced(request: HttpRequest, subject: Subject, where: str) -> HttpResponse
     response = render(request, template, {"subject": subject, "path": path, "page": page})
     response["Vary"] = "HX-Request"
     return response
-
-
-

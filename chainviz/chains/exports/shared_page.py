@@ -22,10 +22,7 @@ from chainviz.web.formatting import byte_text
 
 MOST_CHANGES = 200
 TITLES = "The titles of the chains"
-NOT_SHARED = (
-    "What messages say: texts, reasoning, arguments and results of tools",
-    "Names of files, and everything around the messages",
-)
+NOT_SHARED = ("What messages say: texts, reasoning, arguments and results of tools", "Names of files, and everything around the messages")
 
 
 @dataclass(frozen=True, slots=True)

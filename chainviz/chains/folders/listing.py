@@ -234,9 +234,7 @@ def listing(member: Membership, watched: Watched, wanted: Filter, page: str | in
     fitting = [each for each in found.files if _fits(each, wanted)]
     shown: Page[FoundFile] = Paginator(_in_groups(fitting), ROWS).get_page(page)
     rows = rows_of(member, watched, list(shown))
-    groups = [
-        Group(folder, counts[folder], list(some)) for folder, some in groupby(rows, key=lambda row: row.file.folder)
-    ]
+    groups = [Group(folder, counts[folder], list(some)) for folder, some in groupby(rows, key=lambda row: row.file.folder)]
     folders = list(counts.items()) if len(counts) > 1 else []
     return Listing(watched, wanted, found, shown, groups, folders[:MOST_FOLDERS], max(0, len(folders) - MOST_FOLDERS))
 

@@ -44,6 +44,7 @@ REST = 20
 AT_ONCE = 1.0
 """The seconds that one request spends on reading files that have grown."""
 
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     chains: tuple[Chain, ...] = ()

@@ -82,10 +82,7 @@ def refresh(request: HttpRequest) -> HttpResponse:
     rows = rows_of(member, watched, files_named(watched, names))
     shown = small_number(request.POST.get("total", "")) or 0
     changed = [row for row in rows if marks.get(row.file.name) != row.mark]
-    context = {
-        "rows": changed,
-        "new": max(0, new_since(watched, read_filter(request.POST), shown)),
-    }
+    context = {"rows": changed, "new": max(0, new_since(watched, read_filter(request.POST), shown))}
     response = render(request, "chains/folders/_refreshed.html", context)
     response["X-Changed"] = str(len(changed))
     return response

@@ -166,5 +166,3 @@ def _sums(row: dict[str, Any]) -> dict[str, Any]:
 def _ranked(rows: Any) -> Any:
     rank = Window(RowNumber(), partition_by=F("at"), order_by=F("changed_at").desc())
     return rows.order_by().annotate(rank=rank).filter(rank__lte=PER_GROUP).values_list("at", "pk", "changed_at")
-
-

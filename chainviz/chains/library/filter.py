@@ -155,9 +155,7 @@ def notices(wanted: Filter) -> list[str]:
     """Yield a sentence for each value of the filter that is not understood."""
     said = list(wanted.search.notices)
     said += [
-        f"“{size}” is not a size; write 500 kB or 2 MB."
-        for size in (wanted.larger, wanted.smaller)
-        if size and bytes_of(size) is None
+        f"“{size}” is not a size; write 500 kB or 2 MB." for size in (wanted.larger, wanted.smaller) if size and bytes_of(size) is None
     ]
     said += [
         f"“{day}” is not a date; write it as 2026-10-01."

@@ -276,10 +276,7 @@ def listing(library: Library, wanted: Filter, view: View) -> Listing:
     projects = entries.by_project() if is_grouped else {}
     shown = _grouped(entries, projects, wanted, view) if any(projects) else _flat(entries, wanted, view)
     return replace(
-        shown,
-        columns={column.name for column in columns},
-        headings=[_heading(column, wanted) for column in columns],
-        projects=projects,
+        shown, columns={column.name for column in columns}, headings=[_heading(column, wanted) for column in columns], projects=projects
     )
 
 

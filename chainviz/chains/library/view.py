@@ -127,9 +127,7 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         **_addresses(shown),
         **({} if wants_fragment(request) else _around_the_table(request, wanted, everything, folders)),
     }
-    return page_or_fragment(
-        request, "chains/library/library.html", "chains/library/_table.html", context, status=status
-    )
+    return page_or_fragment(request, "chains/library/library.html", "chains/library/_table.html", context, status=status)
 
 
 @requires("read")

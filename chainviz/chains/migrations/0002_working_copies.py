@@ -12,35 +12,37 @@ def name_folders_as_sources(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-
-    dependencies = [
-        ('chains', '0001_squashed'),
-        ('sessions_index', '0001_initial'),
-    ]
+    dependencies = [("chains", "0001_squashed"), ("sessions_index", "0001_initial")]
 
     operations = [
         migrations.AddField(
-            model_name='chain',
-            name='health',
-            field=models.CharField(choices=[('refused', 'Refused'), ('part', 'Part'), ('accepted', 'Accepted')], max_length=8, null=True),
+            model_name="chain",
+            name="health",
+            field=models.CharField(choices=[("refused", "Refused"), ("part", "Part"), ("accepted", "Accepted")], max_length=8, null=True),
         ),
-        migrations.AddField(
-            model_name='chain',
-            name='own_problems',
-            field=models.PositiveIntegerField(null=True),
-        ),
-        migrations.AddField(
-            model_name='chain',
-            name='project',
-            field=models.CharField(max_length=500, null=True),
-        ),
+        migrations.AddField(model_name="chain", name="own_problems", field=models.PositiveIntegerField(null=True)),
+        migrations.AddField(model_name="chain", name="project", field=models.CharField(max_length=500, null=True)),
         migrations.CreateModel(
-            name='WorkingCopy',
+            name="WorkingCopy",
             fields=[
-                ('chain', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='working_copy', serialize=False, to='chains.chain')),
-                ('opened_at', models.DateTimeField()),
-                ('is_kept', models.BooleanField(default=False)),
-                ('session', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='copies', to='sessions_index.session')),
+                (
+                    "chain",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="working_copy",
+                        serialize=False,
+                        to="chains.chain",
+                    ),
+                ),
+                ("opened_at", models.DateTimeField()),
+                ("is_kept", models.BooleanField(default=False)),
+                (
+                    "session",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="copies", to="sessions_index.session"
+                    ),
+                ),
             ],
         ),
         migrations.RunPython(name_folders_as_sources, migrations.RunPython.noop),

@@ -11,10 +11,21 @@ class Migration(migrations.Migration):
             model_name="chain",
             index=models.Index(
                 fields=[
-                    "team", "trashed_at", "project", "changed_at", "health", "format", "messages", "tokens", "cost", "duration",
-                    "size", "problems", "warnings",
+                    "team",
+                    "trashed_at",
+                    "project",
+                    "changed_at",
+                    "health",
+                    "format",
+                    "messages",
+                    "tokens",
+                    "cost",
+                    "duration",
+                    "size",
+                    "problems",
+                    "warnings",
                 ],
                 name="chain_totals",
             ),
-        ),
+        )
     ]

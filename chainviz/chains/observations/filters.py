@@ -163,10 +163,7 @@ class Facets:
         """Return each format with its place and width in a bar of length 100."""
         total = max(1, self.totals.results)
         ends = accumulate(each.count / total * 100 for each in self.formats)
-        return tuple(
-            (each, end - each.count / total * 100, each.count / total * 100)
-            for each, end in zip(self.formats, ends, strict=True)
-        )
+        return tuple((each, end - each.count / total * 100, each.count / total * 100) for each, end in zip(self.formats, ends, strict=True))
 
 
 def facets_of(index: ObservationIndex, wanted: Filter) -> Facets:

@@ -148,9 +148,7 @@ class FoundResults:
     """The first result that was not searched, or None if all were."""
 
 
-def find_results(
-    chain: StoredChain, index: ObservationIndex, wanted: Sequence[int], words: str, count: int
-) -> FoundResults:
+def find_results(chain: StoredChain, index: ObservationIndex, wanted: Sequence[int], words: str, count: int) -> FoundResults:
     """Return the first `count` of the wanted results, in the order of the chain, that contain the words."""
     found: list[int] = []
     after = _message(index, wanted[0]) - 1 if wanted else len(chain)

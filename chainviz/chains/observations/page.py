@@ -150,9 +150,7 @@ def _suspects(subject: Subject, index: ObservationIndex, wanted: Filter) -> list
     views = []
     for suspect in islice(index.suspects, MOST_SUSPECTS):
         path = subject.stored.outline.path_at(suspect.message)
-        names = tuple(
-            (marks(one_line(name, 60)), _at(subject, wanted, 0, names=(*wanted.names, name))) for name in suspect.names[:5]
-        )
+        names = tuple((marks(one_line(name, 60)), _at(subject, wanted, 0, names=(*wanted.names, name))) for name in suspect.names[:5])
         place = path.number
         views.append(SuspectView(place, f"{subject.base_url}at/{path}#{path.dom_id}", names))
     return views
@@ -224,9 +222,7 @@ def _index(request: HttpRequest, subject: Subject, wanted: Filter) -> Observatio
     if job.state == Job.State.DONE:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"}) if "reading" in request.GET else index_of(job)
     context = {"subject": subject, "job": job, "here": here}
-    return page_or_fragment(
-        request, "chains/observations/reading.html", "chains/observations/_reading.html", context
-    )
+    return page_or_fragment(request, "chains/observations/reading.html", "chains/observations/_reading.html", context)
 
 
 BESIDE, ON_PAGE = 8, 60

@@ -215,7 +215,7 @@ def _table_html(view: ChartView) -> SafeString:
     names = "".join(f'<th scope="col" class="of-number">{escape(name)}</th>' for _, name, _, _ in view.series)
     rows = "".join(
         f'<tr><th scope="row"><a href="{escape(each.url)}">{escape(each.bar.name)}</a></th>'
-        f'{"".join(_number(cell) for cell in each.cells)}{_number(each.value)}</tr>'
+        f"{''.join(_number(cell) for cell in each.cells)}{_number(each.value)}</tr>"
         for each in view.bars
     )
     head = f'<th scope="col">{view.chart.unit.capitalize()}</th>{names}<th scope="col" class="of-number">All</th>'

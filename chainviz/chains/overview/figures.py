@@ -155,12 +155,16 @@ def sessions_of_all_days(member: Membership, choice: Choice) -> SessionQuerySet:
 
 def totals(sessions: SessionQuerySet) -> Totals:
     """Sum over sessions by health and ending, in one query."""
-    groups = sessions.order_by().values("health", "ending").annotate(
-        number=Count("pk"),
-        time=Sum("duration", default=0),
-        with_secrets=Count("pk", filter=Q(secrets__gt=0)),
-        without_usage=Count("pk", filter=Q(tokens=None) & ~Q(health=Session.Health.UNREAD)),
-        without_price=Count("pk", filter=Q(cost=None, tokens__gt=0)),
+    groups = (
+        sessions.order_by()
+        .values("health", "ending")
+        .annotate(
+            number=Count("pk"),
+            time=Sum("duration", default=0),
+            with_secrets=Count("pk", filter=Q(secrets__gt=0)),
+            without_usage=Count("pk", filter=Q(tokens=None) & ~Q(health=Session.Health.UNREAD)),
+            without_price=Count("pk", filter=Q(cost=None, tokens__gt=0)),
+        )
     )
     sums, health, endings = Counter[str](), Counter[str](), Counter[str]()
     for row in groups:
@@ -185,9 +189,7 @@ def day_values(sessions: SessionQuerySet, choice: Choice) -> DayValues:
     """Return cost and tokens by day and by what the charts are stacked by."""
     names = {"model": "model", "agent": "session__agent", "project": "session__project"}
     rows = days_of(sessions, choice).values("day", name=F(names[choice.by])).order_by()
-    sums = rows.annotate(
-        money=Coalesce(Sum("cost"), 0), into=Sum("input"), cache=Sum("cached"), out=Sum("output")
-    )
+    sums = rows.annotate(money=Coalesce(Sum("cost"), 0), into=Sum("input"), cache=Sum("cached"), out=Sum("output"))
     found = DayValues({}, {}, dict.fromkeys(("cost", "input", "cached", "output"), 0))
     for row in sums:
         for name, value in (("cost", row["money"]), ("input", row["into"]), ("cached", row["cache"]), ("output", row["out"])):
@@ -249,9 +251,7 @@ def errors(sessions: SessionQuerySet) -> list[dict[str, Any]]:
 def repeats(sessions: SessionQuerySet) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Return calls that were made again with the same result, those with most bytes first, and how many there are in all."""
     rows = SessionRepeat.objects.filter(session__in=sessions)
-    found = rows.values("tool", "arguments").annotate(
-        number=Sum("count"), size=Sum("bytes"), sessions=Count("session", distinct=True)
-    )
+    found = rows.values("tool", "arguments").annotate(number=Sum("count"), size=Sum("bytes"), sessions=Count("session", distinct=True))
     whole = rows.aggregate(number=Sum("count", default=0), size=Sum("bytes", default=0))
     listed = [{**row, "tokens": row["size"] // BYTES_PER_TOKEN} for row in found.order_by("-size", "-number")[:LISTED]]
     return listed, {**whole, "tokens": whole["size"] // BYTES_PER_TOKEN}

@@ -53,9 +53,7 @@ class ActionView:
     is_rejected: bool
 
 
-def action_view(
-    section: FoundSection, read: ReadCalls, lines: LineIndex, label: str, hue: str
-) -> ActionView:
+def action_view(section: FoundSection, read: ReadCalls, lines: LineIndex, label: str, hue: str) -> ActionView:
     calls = tuple(
         _call(number, entry, section, lines, is_rejected=read.error is not None)
         for number, entry in enumerate(read.entries[:MOST_CALLS], 1)

@@ -59,9 +59,7 @@ def _block(block: Block) -> str:
     y = STRIP + ZOOM + ROW * (block.row - 1) if block.row else 0
     height = ROW - 1 if block.row else STRIP
     width = max(0.5, block.width - 0.5)
-    classes = " ".join(
-        name for name, has in (("here", block.is_here), ("picked", block.is_picked), ("part", bool(block.kind))) if has
-    )
+    classes = " ".join(name for name, has in (("here", block.is_here), ("picked", block.is_picked), ("part", bool(block.kind))) if has)
     look = (f' class="{classes}"' if classes else "") + (f' data-role="{block.role}"' if block.role else ' data-state="quiet"')
     box = f'<rect x="{block.x:.1f}" y="{y}" width="{width:.1f}" height="{height}"/>'
     letters = int((width - 6) / LETTER)
@@ -149,6 +147,3 @@ class _Scale:
             if tokens > self.most:
                 break
         return found
-
-
-

@@ -1,7 +1,6 @@
 """The minimap: the blocks of a chain as one SVG, drawn as a few paths, under at most 16 links to their rows.
 
-A block has the colour of the role that wrote most of it; its height, width and shade grow with its bytes. A mark on its
-right means
+A block has the colour of the role that wrote most of it; its height, width and shade grow with its bytes. A mark on its right means
 problems, one on its left a change of the draft.
 """
 

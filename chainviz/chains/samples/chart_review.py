@@ -72,9 +72,7 @@ def build() -> bytes:
 def _defrost_log() -> list[str]:
     minutes = {"mon": 25, "tue": 27, "wed": 44, "thu": 61, "fri": 83, "sat": 96, "sun": 96}
     ends = {day: "coil sensor 8.0 °C" if length < 90 else "TIME-OUT" for day, length in minutes.items()}
-    return [
-        f"{day} 04:10 heater on, off after {length:>2} min, ended by {ends[day]}" for day, length in minutes.items()
-    ]
+    return [f"{day} 04:10 heater on, off after {length:>2} min, ended by {ends[day]}" for day, length in minutes.items()]
 
 
 def _steady(hour: float) -> float:
@@ -131,11 +129,7 @@ def _text(text: str) -> dict[str, Any]:
 
 def _thinking(text: str) -> dict[str, Any]:
     # Shaped like a signature, but signed by nobody: only its provider could make a valid one.
-    return {
-        "type": "thinking",
-        "thinking": text,
-        "signature": base64.b64encode(b"sample " + text[:60].encode()).decode(),
-    }
+    return {"type": "thinking", "thinking": text, "signature": base64.b64encode(b"sample " + text[:60].encode()).decode()}
 
 
 def _call(id: str, name: str, **arguments: str) -> dict[str, Any]:

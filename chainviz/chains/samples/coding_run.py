@@ -27,7 +27,11 @@ def build() -> bytes:
         "model": "claude-sonnet-4-5",
         "max_tokens": 8192,
         "system": SYSTEM,
-        "tools": [describe_tool("run_shell", "command"), describe_tool("read_file", "path"), describe_tool("edit_file", "path", "old", "new")],
+        "tools": [
+            describe_tool("run_shell", "command"),
+            describe_tool("read_file", "path"),
+            describe_tool("edit_file", "path", "old", "new"),
+        ],
         "messages": [*_find(random), *_fix(random), *_guard()],
     }
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
@@ -35,11 +39,7 @@ def build() -> bytes:
 
 def _find(random: Random) -> Iterator[dict[str, Any]]:
     yield _say("user", TASK)
-    yield _call(
-        "I run the sample first, with its log, to see where the time goes.",
-        "toolu_01Nightly",
-        command="make nightly-sample 2>&1",
-    )
+    yield _call("I run the sample first, with its log, to see where the time goes.", "toolu_01Nightly", command="make nightly-sample 2>&1")
     yield _result("toolu_01Nightly", "\n".join(_nightly_log(random, readings=6200)))
     yield _call(
         "Every reading opens the station again. I want to see who asks for it.",
@@ -48,10 +48,7 @@ def _find(random: Random) -> Iterator[dict[str, Any]]:
     )
     yield _result("toolu_02Profile", "\n".join(_profile(random, rows=3600)))
     yield _call(
-        "`Station.load` is called once a reading. I read the importer.",
-        "toolu_03Read",
-        "read_file",
-        path="src/tidewatch/importer.py",
+        "`Station.load` is called once a reading. I read the importer.", "toolu_03Read", "read_file", path="src/tidewatch/importer.py"
     )
     yield _result("toolu_03Read", IMPORTER)
 
@@ -67,17 +64,9 @@ def _fix(random: Random) -> Iterator[dict[str, Any]]:
         new="        level = raw.level - station.datum\n",
     )
     yield _result("toolu_04Edit", "1 replacement in src/tidewatch/importer.py")
-    yield _call(
-        "Now the whole suite, with names, since other callers may rely on `datum_of`.",
-        "toolu_05Tests",
-        command="pytest -v 2>&1",
-    )
+    yield _call("Now the whole suite, with names, since other callers may rely on `datum_of`.", "toolu_05Tests", command="pytest -v 2>&1")
     yield _result("toolu_05Tests", "\n".join(_test_log(random, tests=5400)))
-    yield _call(
-        "Green. And the nightly sample again, only its last line.",
-        "toolu_06Again",
-        command="make nightly-sample 2>&1 | tail -1",
-    )
+    yield _call("Green. And the nightly sample again, only its last line.", "toolu_06Again", command="make nightly-sample 2>&1 | tail -1")
     yield _result("toolu_06Again", "06:00:04 INFO  tidewatch.nightly done: 6,200 readings, 8 stations, 3.9 s")
     yield _say(
         "assistant",
@@ -106,12 +95,8 @@ def _guard() -> Iterator[dict[str, Any]]:
         "toolu_08Old",
         command="git stash -- src && pytest tests/test_importer.py -q; git stash pop",
     )
-    yield _result(
-        "toolu_08Old", "E       assert 6200 == 8\n1 failed, 31 passed in 62.40s\nDropped refs/stash@{0}", failed=True
-    )
-    yield _call(
-        "It fails there, as it should. And on the new code:", "toolu_09New", command="pytest tests/test_importer.py -q"
-    )
+    yield _result("toolu_08Old", "E       assert 6200 == 8\n1 failed, 31 passed in 62.40s\nDropped refs/stash@{0}", failed=True)
+    yield _call("It fails there, as it should. And on the new code:", "toolu_09New", command="pytest tests/test_importer.py -q")
     yield _result("toolu_09New", "32 passed in 4.12s")
     yield _say(
         "assistant",
@@ -169,11 +154,7 @@ def _result(id: str, text: str, failed: bool = False) -> dict[str, Any]:
 
 
 def describe_tool(name: str, *arguments: str) -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": {each: {"type": "string"} for each in arguments},
-        "required": list(arguments),
-    }
+    schema = {"type": "object", "properties": {each: {"type": "string"} for each in arguments}, "required": list(arguments)}
     return {"name": name, "description": name.replace("_", " ").capitalize(), "input_schema": schema}
 
 

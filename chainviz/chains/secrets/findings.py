@@ -164,11 +164,7 @@ class Reader:
     def excerpt(self, spot: Spot) -> Excerpt:
         texts = self._of(spot.path) if not spot.is_outside else {spot.place: self._outside.text(spot.path, spot.place)}
         text = texts.get(spot.place, "")
-        return Excerpt(
-            text[max(0, spot.start - CONTEXT) : spot.start],
-            text[spot.start : spot.end],
-            text[spot.end : spot.end + CONTEXT],
-        )
+        return Excerpt(text[max(0, spot.start - CONTEXT) : spot.start], text[spot.start : spot.end], text[spot.end : spot.end + CONTEXT])
 
     def _of(self, where: str) -> dict[str, str]:
         if where not in self._texts:

@@ -47,9 +47,7 @@ class ShareForm(forms.Form):
         widget=forms.Select(attrs={"class": "select"}),
     )
     confirmed = forms.BooleanField(
-        label="These are not secrets: share them",
-        help_text="The audit log records that you confirmed it.",
-        required=False,
+        label="These are not secrets: share them", help_text="The audit log records that you confirmed it.", required=False
     )
 
     def __init__(self, chain: Chain, data: object = None, version: int | None = None) -> None:
@@ -174,12 +172,7 @@ def make_link(chain: Chain, version: int, member: Membership, days: int) -> tupl
     token = secrets.token_urlsafe(32)
     now = timezone.now()
     link = ShareLink.objects.create(
-        chain=chain,
-        version=version,
-        member=member,
-        token_digest=_digest(token),
-        created_at=now,
-        expires_at=now + timedelta(days=days),
+        chain=chain, version=version, member=member, token_digest=_digest(token), created_at=now, expires_at=now + timedelta(days=days)
     )
     return link, token
 

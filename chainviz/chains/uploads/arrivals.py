@@ -49,9 +49,7 @@ How = dict[str, Any]
 State = Arrival.State
 
 
-def receive(
-    member: Membership, upload: UploadedFile[bytes], *, format: str = "", how: How | None = None
-) -> Arrival:
+def receive(member: Membership, upload: UploadedFile[bytes], *, format: str = "", how: How | None = None) -> Arrival:
     """Receive a file, and do what can be done at once; the arrival's state tells what is left."""
     arrival = _arrived(member, upload, format)
     take_in(arrival, how or {})
@@ -91,13 +89,7 @@ def _arrived(member: Membership, upload: UploadedFile[bytes], format: str) -> Ar
 
 def _new(member: Membership, name: str, size: int, waiting: str, format: str = "") -> Arrival:
     return Arrival.objects.create(
-        team=member.team,
-        owner=member.user,
-        name=_short_name(name),
-        size=size,
-        created_at=timezone.now(),
-        waiting=waiting,
-        format=format,
+        team=member.team, owner=member.user, name=_short_name(name), size=size, created_at=timezone.now(), waiting=waiting, format=format
     )
 
 
@@ -151,9 +143,7 @@ def _work_at_once(arrival: Arrival, how: How) -> None:
         if is_disk_full(error):
             raise
         log.exception("%s could not be imported", arrival)
-        text = (
-            f"This is a bug in chainviz, not in your file ({type(error).__name__}); the server's log says more."
-        )
+        text = f"This is a bug in chainviz, not in your file ({type(error).__name__}); the server's log says more."
         _fail(arrival, DocumentError(text), None, keeps_bytes=True)
         Arrival.objects.filter(pk=arrival.pk).update(state=arrival.state, failure=arrival.failure)
 
@@ -170,12 +160,7 @@ def work_on(arrival: Arrival, how: How) -> None:
         _fail(arrival, error, None)
     # An update, not a save: a cancelled arrival has no row any more.
     Arrival.objects.filter(pk=arrival.pk).update(
-        state=arrival.state,
-        failure=arrival.failure,
-        found=arrival.found,
-        made=arrival.made,
-        added=arrival.added,
-        chain=arrival.chain,
+        state=arrival.state, failure=arrival.failure, found=arrival.found, made=arrival.made, added=arrival.added, chain=arrival.chain
     )
     if arrival.state in (State.DONE, State.KNOWN):
         let_go(arrival)
@@ -189,13 +174,7 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
     member = _member(arrival)
     for number, offer in enumerate(offers):
         is_new = known_chain(member, source, offer) is None
-        arrival.chain = import_offer(
-            member,
-            source,
-            offer,
-            file_name=arrival.name,
-            progress=_progress(arrival, number, len(offers)),
-        )
+        arrival.chain = import_offer(member, source, offer, file_name=arrival.name, progress=_progress(arrival, number, len(offers)))
         arrival.made = number + 1
         arrival.added += [arrival.chain.pk] if is_new else []
         arrival.state = State.DONE
@@ -336,9 +315,7 @@ def excerpt(read: Callable[[int, int], bytes], offset: int, line: int) -> list[S
     cut = max(0, len(start) - LEFT)
     shown = ("…" if cut else "") + start[cut:]
     lines: list[SourceLine] = [
-        {"number": line - back, "text": _clip(before[-1 - back]), "mark": -1}
-        for back in (2, 1)
-        if back < len(before) and line - back > 0
+        {"number": line - back, "text": _clip(before[-1 - back]), "mark": -1} for back in (2, 1) if back < len(before) and line - back > 0
     ]
     lines.append({"number": line, "text": _clip(shown + after), "mark": len(shown)})
     return lines

@@ -66,14 +66,7 @@ def known_chain(member: Membership, source: Source, offer: Offer) -> Chain | Non
     return same.first()
 
 
-def import_offer(
-    member: Membership,
-    source: Source,
-    offer: Offer,
-    *,
-    file_name: str,
-    progress: Progress = ignore_progress,
-) -> Chain:
+def import_offer(member: Membership, source: Source, offer: Offer, *, file_name: str, progress: Progress = ignore_progress) -> Chain:
     """Return the new chain, or the existing one from this list, since two tabs may upload the same file at once."""
     known = known_chain(member, source, offer)
     if known is not None:
@@ -192,9 +185,7 @@ def folded(source: Source, offers: Sequence[Offer]) -> list[Offer]:
 
 def _with_states(offers: Sequence[Offer], finals: Sequence[int], lengths: Sequence[int | None]) -> list[Offer]:
     earlier = earlier_states(finals, lengths)
-    return [
-        replace(offer, earlier=tuple(offers[each] for each in places)) for offer, places in zip(offers, earlier, strict=True)
-    ]
+    return [replace(offer, earlier=tuple(offers[each] for each in places)) for offer, places in zip(offers, earlier, strict=True)]
 
 
 def _finals(contents: Sequence[_Content | None]) -> list[int]:

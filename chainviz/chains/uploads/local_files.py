@@ -242,9 +242,7 @@ def chains_from(member: Membership, path: Path) -> list[Chain]:
     return list(Chain.objects.visible_to(member).filter(local_file__path=str(path)).order_by("pk"))
 
 
-def _followed(
-    member: Membership, source: Source, offers: Sequence[Offer], path: Path, over_edits: bool
-) -> tuple[Followed, ...]:
+def _followed(member: Membership, source: Source, offers: Sequence[Offer], path: Path, over_edits: bool) -> tuple[Followed, ...]:
     known = {chain.pointer: chain for chain in chains_from(member, path)}
     found: list[Followed] = []
     for offer in offers:

@@ -81,11 +81,7 @@ class PickForm:
     def fitting(self) -> list[int]:
         """The places of the rows that fit the filter."""
         wanted = self.words.lower()
-        return [
-            place
-            for place, final in enumerate(self.finals)
-            if (self.states == EACH or final == place) and wanted in self._text(place)
-        ]
+        return [place for place, final in enumerate(self.finals) if (self.states == EACH or final == place) and wanted in self._text(place)]
 
     @cached_property
     def page(self) -> Page[int]:
@@ -220,9 +216,7 @@ def _redirect_after(arrival: Arrival) -> HttpResponse:
 def _page(request: HttpRequest, arrival: Arrival, form: PickForm, error: str = "") -> HttpResponse:
     picked, shown = form.picked & form.candidates, set(form.page)
     notes = list(dict.fromkeys(note for row in arrival.found for note in row["notes"]))
-    more = (
-        [f"{len(notes) - MOST_NOTES:,} more notes are on the chains’ pages."] if len(notes) > MOST_NOTES else []
-    )
+    more = [f"{len(notes) - MOST_NOTES:,} more notes are on the chains’ pages."] if len(notes) > MOST_NOTES else []
     context = {
         "arrival": arrival,
         "form": form,
@@ -239,9 +233,7 @@ def _page(request: HttpRequest, arrival: Arrival, form: PickForm, error: str = "
         "notes": [*notes[:MOST_NOTES], *more],
         **_formats(arrival),
     }
-    return page_or_fragment(
-        request, "chains/uploads/pick.html", "chains/uploads/_pick_rows.html", context, status=422 if error else 200
-    )
+    return page_or_fragment(request, "chains/uploads/pick.html", "chains/uploads/_pick_rows.html", context, status=422 if error else 200)
 
 
 def _state_choices(form: PickForm) -> list[tuple[str, str, str]]:

@@ -44,9 +44,8 @@ def keep(upload: UploadedFile[bytes]) -> str:
 
 
 def copy(path: Path) -> str:
-    """Copy the present file, or folder of events, of this machine, without incomplete lines; of an agent's database, or
-    a session of it (`opencode.db#ses_1`), the text of its sessions.
-    Raises OSError, and DocumentError if a database cannot be read.
+    """Copy the present file, or folder of events, of this machine, without incomplete lines; of an agent's database, or a session of it
+    (`opencode.db#ses_1`), the text of its sessions. Raises OSError, and DocumentError if a database cannot be read.
     """
     name = secrets.token_hex(16)
     target = folder() / name

@@ -98,4 +98,3 @@ def failure_of(error: DocumentError, source: Source | None) -> dict[str, Any]:
     if isinstance(error, StateRefused):
         return {"checks": error.checks, "state": error.label}
     return {"checks": checks_of_broken(source) if source is not None else []}
-

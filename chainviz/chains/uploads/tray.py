@@ -104,9 +104,7 @@ def tray_of(member: Membership, *, but: Arrival | None = None) -> Tray:
 
 
 _arrivals_of = PreparedQuery(
-    lambda team, person: Arrival.objects.visible_to(Membership(team_id=team, user_id=person))
-    .select_related("job", "chain")
-    .order_by("pk")
+    lambda team, person: Arrival.objects.visible_to(Membership(team_id=team, user_id=person)).select_related("job", "chain").order_by("pk")
 )
 
 
@@ -154,9 +152,7 @@ def _text(arrival: Arrival, outcome: str) -> str:
     if outcome == KNOWN and chain is None:
         return "was deleted from the library; upload it again to restore it"
     if outcome == KNOWN and chain is not None:
-        return (
-            "already uploaded, in the bin" if chain.is_in_bin else f"already uploaded, now at version {chain.version}"
-        )
+        return "already uploaded, in the bin" if chain.is_in_bin else f"already uploaded, now at version {chain.version}"
     if chain is not None:
         return f"added, {count_text(chain.messages, 'message')}"
     return f"{count_text(len(arrival.added) or arrival.made, 'chain')} added"

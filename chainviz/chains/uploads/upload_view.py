@@ -1,6 +1,5 @@
-"""Upload views. A request may carry several files; each is imported, offered for a choice of chains, or refused on its
-own, and
-stays in the tray until the person dismisses it.
+"""Upload views. A request may carry several files; each is imported, offered for a choice of chains, or refused on its own, and stays
+in the tray until the person dismisses it.
 """
 
 from __future__ import annotations

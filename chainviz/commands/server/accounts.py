@@ -75,12 +75,8 @@ SCOPES = ("read", "write", "export", "review")
 
 def add_token_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="what the token is for")
-    parser.add_argument(
-        "--scopes", nargs="+", choices=SCOPES, default=["write"], help="what it allows (default: write)"
-    )
-    parser.add_argument(
-        "--days", type=int, default=90, choices=(30, 90, 365), help="days until it expires (default: 90)"
-    )
+    parser.add_argument("--scopes", nargs="+", choices=SCOPES, default=["write"], help="what it allows (default: write)")
+    parser.add_argument("--days", type=int, default=90, choices=(30, 90, 365), help="days until it expires (default: 90)")
     parser.add_argument("--account", default="", help="e-mail address of a member, in team mode")
 
 

@@ -67,9 +67,7 @@ NOT_COVERED = (
 
 
 def add_fsck_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--rebuild", action="store_true", help="rebuild all outlines and the search index first (they are only caches)"
-    )
+    parser.add_argument("--rebuild", action="store_true", help="rebuild all outlines and the search index first (they are only caches)")
 
 
 def run_fsck(arguments: argparse.Namespace) -> int:

@@ -33,12 +33,7 @@ LONGEST = 600.0
 
 def add_push_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
-    parser.add_argument(
-        "--to",
-        metavar="URL",
-        required=True,
-        help=f"address of the server; the environment variable {TOKEN} holds a token",
-    )
+    parser.add_argument("--to", metavar="URL", required=True, help=f"address of the server; the environment variable {TOKEN} holds a token")
 
 
 def run_push(arguments: argparse.Namespace) -> int:

@@ -54,9 +54,7 @@ def pair_from_messages(messages: Sequence[Message]) -> BodyPair[Message]:
         raise Refused(f"A body pair begins with an AI message, but message 1 has the role {messages[0].role}.")
     for number, message in enumerate(messages[1:], 2):
         if message.role != TOOL:
-            raise Refused(
-                f"Only tool messages follow in a body pair, but message {number} has the role {message.role}."
-            )
+            raise Refused(f"Only tool messages follow in a body pair, but message {number} has the role {message.role}.")
     return pair(messages[0], messages[1:])
 
 

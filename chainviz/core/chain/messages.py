@@ -1,8 +1,8 @@
 """A message and its parts: immutable values with their exact content size.
 
-The size of a part is counted in bytes, texts as UTF-8: text, URL, decoded binary, tool call (id + type + name + arguments) or
-tool result (call id + name + content). Role and reasoning count 0.
-Equality compares content only, not the `source` of a message or the `origin` of a part.
+The size of a part is counted in bytes, texts as UTF-8: text, URL, decoded binary, tool call (id + type + name + arguments) or tool
+result (call id + name + content). Role and reasoning count 0. Equality compares content only, not the `source` of a message or the
+`origin` of a part.
 """
 
 from __future__ import annotations
@@ -211,9 +211,11 @@ class Shape(Protocol):
     @property
     def calls(self) -> tuple[CallRef, ...]:
         """Tool calls with a function, if the role is ai; else empty."""
+
     @property
     def results(self) -> tuple[CallRef, ...]:
         """Tool results, if the role is tool; else empty."""
+
     @property
     def is_user_action(self) -> bool:
         """Whether this is a human message that calls tools or contains their results, as in tau2's dual control."""
@@ -246,17 +248,11 @@ class Message:
         calls: tuple[CallRef, ...] = ()
         results: tuple[CallRef, ...] = ()
         if self.role == AI:
-            calls = tuple([
-                CallRef(part.id, part.name, i)
-                for i, part in enumerate(self.parts)
-                if type(part) is ToolCall and part.has_function
-            ])
+            calls = tuple(
+                [CallRef(part.id, part.name, i) for i, part in enumerate(self.parts) if type(part) is ToolCall and part.has_function]
+            )
         elif self.role == TOOL:
-            results = tuple([
-                CallRef(part.call_id, part.name, i)
-                for i, part in enumerate(self.parts)
-                if type(part) is ToolResult
-            ])
+            results = tuple([CallRef(part.call_id, part.name, i) for i, part in enumerate(self.parts) if type(part) is ToolResult])
         object.__setattr__(self, "calls", calls)
         object.__setattr__(self, "results", results)
 

@@ -74,9 +74,7 @@ def place_in_words(path: Path) -> str:
     return f"A message in pair {path.number}" if path.pair else f"A message in the header of section {path.section}"
 
 
-def tree_problems(
-    tree: ChainAST[M], *, first_section: int = 1, first_message: int = 0, follows: bool = False
-) -> Iterator[Problem]:
+def tree_problems(tree: ChainAST[M], *, first_section: int = 1, first_message: int = 0, follows: bool = False) -> Iterator[Problem]:
     """Yield all problems of a tree. If the tree is a range of a chain's sections, `first_section` and `first_message` are its start,
     and `follows` says that more sections come after it."""
     index = first_message
@@ -199,9 +197,7 @@ def _orphan_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Prob
         at = Path(path.section, path.pair, i + 1)
         where = place_in_words(at)
         if not message.results:
-            yield Problem(
-                "orphan-result", "error", at, start + i, None, f"{where} is a tool message, but {why}.", ORPHAN_FIXES
-            )
+            yield Problem("orphan-result", "error", at, start + i, None, f"{where} is a tool message, but {why}.", ORPHAN_FIXES)
         for result in message.results:
             text = f"{where} has the result of call “{result.id}”, but {why}."
             at_part = Path(at.section, at.pair, at.message, result.part)
@@ -266,9 +262,7 @@ def _result_problems(pair: BodyPair[M], path: Path, index: int) -> Iterator[Prob
                 text = f"{where} is another result of call “{result.id}”, which already has one."
                 yield Problem("duplicate-result", "error", at, index + i, result.part, text, DUPLICATE_FIXES)
             else:
-                text = (
-                    f"{where} has the result of call “{result.id}”, which is not in the AI message of its pair."
-                )
+                text = f"{where} has the result of call “{result.id}”, which is not in the AI message of its pair."
                 yield Problem("unmatched-result", "error", at, index + i, result.part, text, UNMATCHED_FIXES)
 
 

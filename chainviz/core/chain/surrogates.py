@@ -1,7 +1,7 @@
 """Find and replace lone surrogates. JSON can spell one as an escape, but UTF-8 cannot encode it, so APIs refuse the request.
 
-Bytes that are not UTF-8 are also read as surrogates (U+DC80 to U+DCFF); these are left alone.
-A call's arguments are JSON, so a surrogate in them may itself be an escape.
+Bytes that are not UTF-8 are also read as surrogates (U+DC80 to U+DCFF); these are left alone. A call's arguments are JSON, so a
+surrogate in them may itself be an escape.
 """
 
 from __future__ import annotations

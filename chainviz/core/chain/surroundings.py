@@ -53,9 +53,7 @@ def unread_rows(unread: Sequence[Unread]) -> list[list[Any]]:
 
 
 def unread_from(rows: Iterable[Sequence[Any]]) -> tuple[Unread, ...]:
-    return tuple(
-        Unread(kind, name, count, tuple(UnreadPlace(*place) for place in places)) for kind, name, count, places in rows
-    )
+    return tuple(Unread(kind, name, count, tuple(UnreadPlace(*place) for place in places)) for kind, name, count, places in rows)
 
 
 _WHAT: dict[UnreadKind, tuple[str, str, str]] = {

@@ -154,9 +154,7 @@ def _literal(text: str, lenient: bool) -> Literal:
 
 def _count(digits: str, least: int) -> int:
     if len(digits) > 4 or not least <= int(digits) <= MOST_CHARACTERS:
-        raise OptionsError(
-            f"The id template asks for {digits[:12]} random characters; a placeholder has {least} to {MOST_CHARACTERS}."
-        )
+        raise OptionsError(f"The id template asks for {digits[:12]} random characters; a placeholder has {least} to {MOST_CHARACTERS}.")
     return int(digits)
 
 
@@ -170,9 +168,7 @@ class Renaming:
     new: str
 
 
-def renamings(
-    tree: ChainAST[M], template: Template, source: random.Random, *, unique: bool = False
-) -> Iterator[Renaming]:
+def renamings(tree: ChainAST[M], template: Template, source: random.Random, *, unique: bool = False) -> Iterator[Renaming]:
     """Yield new ids for calls whose id does not follow the template, or repeats within its pair (with `unique`: within the chain).
 
     Results are renamed with their call by position, so a repeated id never moves a result to another call. New ids avoid all ids

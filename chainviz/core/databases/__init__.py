@@ -34,6 +34,7 @@ class Change:
     old: bytes
     new: bytes
 
+
 OPENCODE, KILO, MIMO = (
     Opencode("opencode", "opencode", letters="oc", formats=("opencode",)),
     Opencode("kilo", "Kilo Code", letters="Kl"),

@@ -42,9 +42,7 @@ class Look:
         return {row["id"]: row["n"] or 0 for row in rows}
 
     def counts(self, table: str, group: str) -> dict[str, int]:
-        return {
-            row["id"]: row["n"] for row in self.select(f'SELECT "{group}" id, count(*) n FROM "{table}" GROUP BY 1')
-        }
+        return {row["id"]: row["n"] for row in self.select(f'SELECT "{group}" id, count(*) n FROM "{table}" GROUP BY 1')}
 
 
 def decoded(value: object) -> Any:

@@ -42,13 +42,15 @@ class Goose(MessageRows):
         if session is None:
             return None
         messages = [
-            without_none({
-                "id": row["message_id"] or None,
-                "role": row["role"],
-                "created": row["created_timestamp"],
-                "content": decoded(row["content_json"]),
-                "metadata": decoded(row["metadata_json"]),
-            })
+            without_none(
+                {
+                    "id": row["message_id"] or None,
+                    "role": row["role"],
+                    "created": row["created_timestamp"],
+                    "content": decoded(row["content_json"]),
+                    "metadata": decoded(row["metadata_json"]),
+                }
+            )
             for row in look.rows_of("messages", _MESSAGE, f"WHERE session_id = ? ORDER BY {self.order}", id)
         ]
         model = decoded(session.pop("model_config_json"))

@@ -85,10 +85,7 @@ def tables_of(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
     """Return the columns of each table. Views and virtual tables, in which a query could run anything, are left out."""
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' AND rootpage > 0").fetchall()
     names = [name for name, sql in rows if isinstance(name, str) and isinstance(sql, str)]
-    return {
-        name: frozenset(row[1] for row in connection.execute("SELECT * FROM pragma_table_info(?)", (name,)))
-        for name in names
-    }
+    return {name: frozenset(row[1] for row in connection.execute("SELECT * FROM pragma_table_info(?)", (name,))) for name in names}
 
 
 class _Changed(Exception):
@@ -119,11 +116,7 @@ class _State:
         return abs(self.taken - self.database[2] / 1e9) > PAUSE / 2
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _State) and (self.database, self.log, self.journal) == (
-            other.database,
-            other.log,
-            other.journal,
-        )
+        return isinstance(other, _State) and (self.database, self.log, self.journal) == (other.database, other.log, other.journal)
 
 
 def _state(path: Path) -> _State:
@@ -170,9 +163,7 @@ def _work_on_copy(path: Path, before: _State, work: Callable[[sqlite3.Connection
                 raise _Changed from None
             raise DocumentError(f"{path} cannot be copied: {error.strerror or error}.") from None
         after = _state(path)
-        is_same = (
-            after.log == before.log and after.database[0] == before.database[0] if before.has_log else after == before
-        )
+        is_same = after.log == before.log and after.database[0] == before.database[0] if before.has_log else after == before
         if not is_same:
             raise _Changed
         with _opened(copy.as_uri()) as connection:

@@ -32,9 +32,7 @@ class ResultElements:
     """Changes the text of an element."""
 
 
-def read_result_content(
-    content: Any, text: str, place: Pointer, read: ReadElement
-) -> tuple[str, tuple[Image | Binary, ...]]:
+def read_result_content(content: Any, text: str, place: Pointer, read: ReadElement) -> tuple[str, tuple[Image | Binary, ...]]:
     """Return a result's text and its images. `place` is the place of the content in `text`."""
     if type(content) is str:
         return content, ()
@@ -62,9 +60,7 @@ def new_result_content(new: ToolResult, elements: ResultElements, speller: Spell
     return speller.list([*texts, *[item for item in made if item is not None]])
 
 
-def patched_result_list(
-    raw: str, old: ToolResult, new: ToolResult, elements: ResultElements, speller: Speller
-) -> str:
+def patched_result_list(raw: str, old: ToolResult, new: ToolResult, elements: ResultElements, speller: Speller) -> str:
     """Return the list with the new result's text in its first text element. Other texts are removed, unchanged images
     stay."""
     array = json_edit.load_array(raw)

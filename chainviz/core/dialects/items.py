@@ -62,9 +62,7 @@ def patched_units(
     return tuple(result) + tuple(source[at] for at in range(len(source)) if not owned[at] and at not in placed)
 
 
-def _groups(
-    source: Sequence[Fragment], owned: Sequence[Sequence[Part]], parts: Sequence[Part], writer: UnitWriter
-) -> list[_Group]:
+def _groups(source: Sequence[Fragment], owned: Sequence[Sequence[Part]], parts: Sequence[Part], writer: UnitWriter) -> list[_Group]:
     """Group the parts that share a unit."""
     homes = [(unit, place) for unit, held in enumerate(owned) for place in range(len(held))]
     groups: list[_Group] = []
@@ -197,9 +195,7 @@ class ItemUnits:
         """Return the parts of one unit; origins count from `first`."""
         return self.dialect.read(self.item(parse(text)), text, self.at, first)
 
-    def patched_unit(
-        self, text: str, old: Sequence[Part], new: Sequence[Claimed], role: Role, *, ascii_only: bool
-    ) -> str | None:
+    def patched_unit(self, text: str, old: Sequence[Part], new: Sequence[Claimed], role: Role, *, ascii_only: bool) -> str | None:
         """Return the unit with its parts changed, or None if it must be rewritten."""
         raw = json_edit.raw_at(text, self.at) or "{}"
         changed = self.dialect.patched(raw, old, new, role, Speller(raw, ascii_only))
@@ -248,8 +244,7 @@ class ItemUnits:
         near = near if is_text else self.model
         items = self.dialect.new(message.role, one_result_each(message), "", near, speller)
         return tuple(
-            Fragment(first.ordinal if not place else -1, first.lead if not place else "", wrap(item))
-            for place, item in enumerate(items)
+            Fragment(first.ordinal if not place else -1, first.lead if not place else "", wrap(item)) for place, item in enumerate(items)
         )
 
 

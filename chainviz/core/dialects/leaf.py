@@ -187,9 +187,7 @@ def _slot(place: Pointer) -> tuple[Pointer, int]:
     return (place[:-1], last) if isinstance(last, int) else (place, 0)
 
 
-def _rearranged(
-    text: str, old: Sequence[Located], row: Sequence[tuple[Part, int | None]], writer: Writer
-) -> str:
+def _rearranged(text: str, old: Sequence[Located], row: Sequence[tuple[Part, int | None]], writer: Writer) -> str:
     """Rebuild each list that contains some of the parts, after parts were added, removed or moved."""
     held: dict[Pointer, set[int]] = {}
     for each in old:

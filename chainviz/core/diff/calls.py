@@ -21,9 +21,7 @@ SHOWN = 6
 
 def hidden_calls(messages: Iterable[Message], changed: Iterable[MessageDiff]) -> Mapping[str, ToolCall]:
     """Return the calls of a group by id, without those that its changes show."""
-    shown = {
-        part.call_id for message in changed for part in message.parts if part.part == "tool_call" and part.kind != "same"
-    }
+    shown = {part.call_id for message in changed for part in message.parts if part.part == "tool_call" and part.kind != "same"}
     calls = (part for message in messages for part in message.parts if isinstance(part, ToolCall))
     return {call.id: call for call in calls if call.id not in shown}
 

@@ -178,9 +178,7 @@ class _Comparison:
         (a_start, a_stop), (b_start, b_stop) = self.old_rows.span(old + length - 1), self.new_rows.span(new + length - 1)
         if a_stop == old + length and b_stop == new + length:
             return length
-        return min(
-            a_start - old if a_stop > old + length else length, b_start - new if b_stop > new + length else length
-        )
+        return min(a_start - old if a_stop > old + length else length, b_start - new if b_stop > new + length else length)
 
     def _between(self, gap: Gap) -> Iterator[Equal | RowGap]:
         old_starts, old_keys = _row_keys(self.old_rows, self.keys, self.old, gap.old_start, gap.old_stop)
@@ -197,10 +195,7 @@ class _Comparison:
                 yield Equal(start, new_starts[step.new], old_starts[step.old + step.length] - start)
             else:
                 a, b, c, d = step
-                old, new = (
-                    self.old_rows.rows(old_starts[a], old_starts[b]),
-                    self.new_rows.rows(new_starts[c], new_starts[d]),
-                )
+                old, new = (self.old_rows.rows(old_starts[a], old_starts[b]), self.new_rows.rows(new_starts[c], new_starts[d]))
                 yield RowGap(old, new, old_keys[a:b], new_keys[c:d], old_starts[a], new_starts[c])
 
     # how the other rows changed
@@ -215,9 +210,7 @@ class _Comparison:
             else:
                 yield from groups_of(step, moves, reading)
         if reading.gave_up:
-            self.notes.append(
-                "So much changed in one place that rows were matched there by calls and places only, not by their words."
-            )
+            self.notes.append("So much changed in one place that rows were matched there by calls and places only, not by their words.")
 
     def _same(self, step: Equal) -> Group:
         old, new, length = step

@@ -104,9 +104,7 @@ class GroupTable(Sequence[Group]):
 
     def _kinds(self) -> Iterator[tuple[int, bool, bool]]:
         """Yield for each group its kind, whether it is the old position of a moved group, and whether its new side is empty."""
-        kinds, old, old_stop, new, new_stop = (
-            self._numbers[column::_GROUP] for column in (0, _OLD, _OLD + 1, _NEW, _NEW + 1)
-        )
+        kinds, old, old_stop, new, new_stop = (self._numbers[column::_GROUP] for column in (0, _OLD, _OLD + 1, _NEW, _NEW + 1))
         for kind, start, stop, new_start, end in zip(kinds, old, old_stop, new, new_stop, strict=True):
             yield kind, kind == _MOVED and start != stop, new_start == end
 

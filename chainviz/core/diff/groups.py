@@ -181,7 +181,5 @@ def _runs(rows: Sequence[Row], moved: dict[int, Row]) -> Iterator[tuple[list[Row
 
 
 def side_of(rows: Sequence[Row]) -> Side:
-    measure = Measure(
-        rows[-1].stop - rows[0].start, sum([row.is_pair for row in rows]), sum([row.size for row in rows])
-    )
+    measure = Measure(rows[-1].stop - rows[0].start, sum([row.is_pair for row in rows]), sum([row.size for row in rows]))
     return Side(rows[0].start, rows[-1].stop, measure, rows[0].path, rows[-1].path)

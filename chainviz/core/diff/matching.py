@@ -118,10 +118,7 @@ def _splits(old: Sequence[Row], new: Sequence[Row], reading: Reading) -> list[Ma
 
 
 def _joined_runs(
-    many: Sequence[Row],
-    few: Sequence[Row],
-    read_many: Callable[[Row], Sequence[Message]],
-    read_few: Callable[[Row], Sequence[Message]],
+    many: Sequence[Row], few: Sequence[Row], read_many: Callable[[Row], Sequence[Message]], read_few: Callable[[Row], Sequence[Message]]
 ) -> list[tuple[int, int, int]]:
     """Return each (start, stop, k) for which the rows `many[start:stop]` have the content of `few[k]`. Most are ruled out by size,
     without reading."""

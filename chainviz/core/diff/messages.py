@@ -67,9 +67,7 @@ class MessageDiff:
     parts: tuple[PartDiff, ...] = ()
 
 
-def compare_messages(
-    old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0
-) -> tuple[MessageDiff, ...]:
+def compare_messages(old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0) -> tuple[MessageDiff, ...]:
     """Compare message by message. Equal messages are paired first, then those with the same calls or results, then those in order."""
     return tuple(
         _message(
@@ -80,17 +78,13 @@ def compare_messages(
     )  # fmt: skip
 
 
-def compare_apart(
-    old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0
-) -> tuple[MessageDiff, ...]:
+def compare_apart(old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0) -> tuple[MessageDiff, ...]:
     """Compare messages with those that replaced them, such as a summary, without pairing any."""
     gone = [_message(message, None, old_start + i, None) for i, message in enumerate(old)]
     return (*gone, *(_message(None, message, None, new_start + k) for k, message in enumerate(new)))
 
 
-def compare_joined(
-    old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0
-) -> tuple[MessageDiff, ...]:
+def compare_joined(old: Sequence[Message], new: Sequence[Message], old_start: int = 0, new_start: int = 0) -> tuple[MessageDiff, ...]:
     """Compare messages that were merged or split, as if each side were one message."""
     diff = _message(_joined(old), _joined(new), old_start, new_start)
     return (diff,)
@@ -137,9 +131,7 @@ def _beside(old: Sequence[Any], new: Sequence[Any], keys: list[Any]) -> Iterator
                     yield gap.old_start + step.old + i, gap.new_start + step.new + i
             else:
                 o, n = gap.old_start, gap.new_start
-                yield from inside(
-                    Gap(o + step.old_start, o + step.old_stop, n + step.new_start, n + step.new_stop), left[1:]
-                )
+                yield from inside(Gap(o + step.old_start, o + step.old_stop, n + step.new_start, n + step.new_stop), left[1:])
 
     yield from inside(Gap(0, len(old), 0, len(new)), [lambda item: item, *keys])
 
@@ -156,9 +148,7 @@ def _message(old: Message | None, new: Message | None, old_place: int | None, ne
         _part(None if i is None else olds[i], None if k is None else news[k], i, k)
         for i, k in _beside(olds, news, [_identity_of_part, type])
     )
-    return MessageDiff(
-        kind, some.role, old_place, new_place, old.size if old else 0, new.size if new else 0, fields, parts
-    )
+    return MessageDiff(kind, some.role, old_place, new_place, old.size if old else 0, new.size if new else 0, fields, parts)
 
 
 def _part(old: Part | None, new: Part | None, old_part: int | None, new_part: int | None) -> PartDiff:
@@ -171,9 +161,7 @@ def _part(old: Part | None, new: Part | None, old_part: int | None, new_part: in
         return PartDiff(kind, PART_KINDS[type(some)], old_part, new_part, title, *sizes)
     fields = _part_fields(old, new) if kind == "changed" else ()
     facts, call_id = _facts(old, new), _call_id(some)
-    return PartDiff(
-        kind, PART_KINDS[type(some)], old_part, new_part, title, *sizes, fields, _texts(old, new), facts, call_id
-    )
+    return PartDiff(kind, PART_KINDS[type(some)], old_part, new_part, title, *sizes, fields, _texts(old, new), facts, call_id)
 
 
 def _call_id(part: Part) -> str:

@@ -152,9 +152,7 @@ class ShapeRows:
     def measure(self, start: int, stop: int) -> Measure:
         if start >= stop:
             return Measure()
-        return Measure(
-            stop - start, self._pairs_before(stop) - self._pairs_before(start), self._sizes[stop] - self._sizes[start]
-        )
+        return Measure(stop - start, self._pairs_before(stop) - self._pairs_before(start), self._sizes[stop] - self._sizes[start])
 
     def _pairs_before(self, place: int) -> int:
         i = bisect_right(self._starts, place - 1) - 1

@@ -60,9 +60,7 @@ def _calls(chain: Chain) -> Counter[tuple[str, int]]:
     )
 
 
-def diff_runs(
-    one: Chain, other: Chain, *, rows: Callable[[Chain], Rows] = lambda chain: ShapeRows(chain.shapes())
-) -> ChainDiff:
+def diff_runs(one: Chain, other: Chain, *, rows: Callable[[Chain], Rows] = lambda chain: ShapeRows(chain.shapes())) -> ChainDiff:
     """Compare two runs. Consecutive pairs that only one run has form one group."""
     diff = diff_chains(one, other, rows=rows, keys=content_keys, rules=RUN_RULES)
     notes = diff.notes if diff.changes else (ONLY_IDS,)

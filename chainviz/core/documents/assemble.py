@@ -57,12 +57,7 @@ class UnitForm:
     """Whether a new fragment joins the unit of the fragments before it; None if only the result half of a call does."""
 
 
-def assemble(
-    envelope: Envelope,
-    sources: Iterable[tuple[Source, ...]],
-    read: Read,
-    form: UnitForm = UnitForm(),
-) -> Iterator[bytes]:
+def assemble(envelope: Envelope, sources: Iterable[tuple[Source, ...]], read: Read, form: UnitForm = UnitForm()) -> Iterator[bytes]:
     """Yield the bytes of a chain's document. `sources` are the fragments of each message, in chain order."""
     slots, rest = _leading_slots(iter(sources))
     value = _one_slot(slots, form.blocks_at)
@@ -96,9 +91,7 @@ def _on_one_line(fragment: Source) -> Source:
     return fragment.with_text(_BREAK.sub(" ", fragment.text))
 
 
-def _leading_slots(
-    sources: Iterator[tuple[Source, ...]],
-) -> tuple[list[Fragment], Iterator[tuple[Source, ...]]]:
+def _leading_slots(sources: Iterator[tuple[Source, ...]]) -> tuple[list[Fragment], Iterator[tuple[Source, ...]]]:
     slots: list[Fragment] = []
     for source in sources:
         own = [fragment for fragment in source if isinstance(fragment, Fragment) and fragment.ordinal == SLOT]
@@ -272,9 +265,7 @@ def _shell(envelope: Envelope, value: str | None, read: Read) -> tuple[Iterable[
     if envelope.region == envelope.content == Span(0, 0) and not envelope.lines:
         return [b"["], [b"\n]\n"]
     old = envelope.slot
-    same = (old is None and value is None) or (
-        old is not None and value is not None and to_bytes(value) == read(old.start, old.end)
-    )
+    same = (old is None and value is None) or (old is not None and value is not None and to_bytes(value) == read(old.start, old.end))
     if same or not envelope.slot_key or not envelope.inside:
         return _pieces(head, read), _pieces(tail, read)
     if envelope.lists is not None and old is not None:
@@ -340,9 +331,7 @@ def _pieces(span: Span, read: Read, size: int = 1 << 20) -> Iterator[bytes]:
         yield read(start, min(start + size, span.end))
 
 
-def whole_file(
-    size: int, regions: Iterable[tuple[Span, Iterable[bytes]]], read: Read, rewrite: Rewrite | None = None
-) -> Iterator[bytes]:
+def whole_file(size: int, regions: Iterable[tuple[Span, Iterable[bytes]]], read: Read, rewrite: Rewrite | None = None) -> Iterator[bytes]:
     """Yield the upload with each region replaced by the current document of its chain. The text between regions is unchanged, or
     rewritten by `rewrite`. Regions do not overlap."""
     place = 0

@@ -24,9 +24,7 @@ from chainviz.core.documents.units import LIST_STEP, CarriedSpan, Envelope, Foun
 class SequenceReader:
     """The units of a chain in several lists, in chain order. Iterate once; after that `envelope` is complete."""
 
-    def __init__(
-        self, source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False
-    ) -> None:
+    def __init__(self, source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False) -> None:
         self.source = source
         self.found = found
         self._salvage = salvage
@@ -153,9 +151,7 @@ class SequenceReader:
             self._first_lead = unit.lead
 
 
-def read_units(
-    source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False
-) -> UnitReader | SequenceReader:
+def read_units(source: Source, found: FoundList, slots: Sequence[Pointer] = (), *, salvage: bool = False) -> UnitReader | SequenceReader:
     """Return the reader for a chain's units, which are in one list, several lists or JSON strings."""
     if found.lists:
         return SequenceReader(source, found, slots, salvage=salvage)

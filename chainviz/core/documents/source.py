@@ -237,8 +237,7 @@ def _as_utf8(file: IO[bytes], size: int) -> Source:
     except UnicodeDecodeError as error:
         converted.close()
         raise DocumentError(
-            f"The file begins as {encoding.upper()} text but is broken near byte {error.start}; "
-            "save it as UTF-8 and upload it again."
+            f"The file begins as {encoding.upper()} text but is broken near byte {error.start}; save it as UTF-8 and upload it again."
         ) from None
     file.close()
     return Source(converted, converted.tell(), encoding=encoding, original_size=size, sha256=digest.hexdigest())

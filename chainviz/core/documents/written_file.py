@@ -79,10 +79,7 @@ def _unpacks_to(archive: IO[bytes], text: IO[bytes]) -> bool:
         return all(one == other for one, other in zip_longest(_from_start(again), _from_start(text)))
 
 
-_PACKINGS: dict[str, tuple[IsOf, Pack]] = {
-    EVAL: (_unpacks_to, repacked),
-    WRAPPED: (is_as_read, write_documents),
-}
+_PACKINGS: dict[str, tuple[IsOf, Pack]] = {EVAL: (_unpacks_to, repacked), WRAPPED: (is_as_read, write_documents)}
 
 
 def _from_start(file: IO[bytes]) -> Iterator[bytes]:

@@ -42,11 +42,7 @@ class Content:
             raw = json_edit.raw_at(self.text, self.at)
             return [] if self.value is None else [Opaque(kind, raw or "", origin=self.first)]
         indexes = range(len(self.value)) if self.own is None else self.own
-        return [
-            part_of(index, (*self.at, index), origin)
-            for origin, index in enumerate(indexes, self.first)
-            if index < len(self.value)
-        ]
+        return [part_of(index, (*self.at, index), origin) for origin, index in enumerate(indexes, self.first) if index < len(self.value)]
 
 
 ReadBlocks = Callable[[Content, Role], list[Part]]
@@ -99,9 +95,7 @@ def user_runs(content: Any, is_result: Callable[[Any], bool]) -> list[Run]:
     return [(kind, tuple(places)) for kind, places in runs]
 
 
-def patched_list(
-    raw: str, change: Change, new: Callable[[Part], list[str]], changed: Callable[[str, Part, Part], str]
-) -> str:
+def patched_list(raw: str, change: Change, new: Callable[[Part], list[str]], changed: Callable[[str, Part, Part], str]) -> str:
     """Return a block list after a change, with the message's own blocks only.
 
     `new` returns the blocks of a new part; `changed` returns a block from its text, its old part and its new part.
@@ -191,9 +185,7 @@ def _with_content(fragment: Fragment, at: Pointer, content: str) -> str:
     return json_edit.replace_at(fragment.text, at[:-1], str(holder))
 
 
-def patched_message(
-    message: Message, role: Role, blocks: Blocks, words: Mapping[Role, str], *, ascii_only: bool
-) -> tuple[Fragment, ...]:
+def patched_message(message: Message, role: Role, blocks: Blocks, words: Mapping[Role, str], *, ascii_only: bool) -> tuple[Fragment, ...]:
     """Return the fragment of a changed message that has exactly one. `role` is the old role; `words` spells the roles."""
     source = message.source[:1]
     one = Message(message.role, message.parts, source=source)

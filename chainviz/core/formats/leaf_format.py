@@ -132,9 +132,7 @@ class LeafFormat(Format):
         ]
         return tuple(result) or (self._with_parts(message.source[0], owned[0], located[0], [], writer(owned[0])),)
 
-    def _with_parts(
-        self, fragment: Fragment, own: Fragment, parts: Sequence[Located], share: Sequence[Part], writer: Writer
-    ) -> Fragment:
+    def _with_parts(self, fragment: Fragment, own: Fragment, parts: Sequence[Located], share: Sequence[Part], writer: Writer) -> Fragment:
         old = [each.part for each in leaf.numbered(parts)]
         if list(share) == old and [part.origin for part in share] == list(range(len(old))):
             return fragment
@@ -164,5 +162,3 @@ def with_one_text(message: Message) -> Message:
 def near_value(style: Style) -> Any:
     """Return the unit that a new one imitates; None if there is none."""
     return json_edit.parse(style.near) if style.near else None
-
-

@@ -42,9 +42,7 @@ def misspelt_names(value: Any, known: Container[str]) -> Iterator[str]:
                 beside = set(map(_singular, each))
                 yield from (name for name in suspects if _right_names(name).isdisjoint(beside))
             stack += [
-                inner
-                for name, inner in each.items()
-                if type(inner) in (dict, list) and name not in known and not ANY_NAMES.match(name)
+                inner for name, inner in each.items() if type(inner) in (dict, list) and name not in known and not ANY_NAMES.match(name)
             ]
 
 

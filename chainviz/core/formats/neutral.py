@@ -125,9 +125,7 @@ def _part(item: Any, text: str, at: int) -> Part:
     if kind == "tool_response":
         media = tuple(found for found in map(_media, item.get("media") or ()) if found is not None)
         is_error = item.get("is_error") is True
-        return ToolResult(
-            string_of(item, "tool_call_id"), string_of(item, "name"), string_of(item, "content"), is_error, media, origin=at
-        )
+        return ToolResult(string_of(item, "tool_call_id"), string_of(item, "name"), string_of(item, "content"), is_error, media, origin=at)
     if kind == "thinking" and type(item.get("text")) is str:
         return Thinking(item["text"], string_of(item, "signature"), item.get("redacted") is True, origin=at)
     media_part = _media(item, at) if kind in ("image_url", "binary") else None
@@ -193,9 +191,7 @@ def _call_members(part: ToolCall, speller: Speller) -> dict[str, str]:
 def _reasoning_text(reasoning: Reasoning | None, speller: Speller) -> str:
     if reasoning is None:
         return ""
-    return speller.object(
-        {"content": speller.quote(reasoning.content), "signature": speller.quote(reasoning.signature)}
-    )
+    return speller.object({"content": speller.quote(reasoning.content), "signature": speller.quote(reasoning.signature)})
 
 
 def _element(part: Part, speller: Speller) -> str:

@@ -102,9 +102,7 @@ class ReadOnly(Format):
         return (refusal(self),)
 
 
-def make_message(
-    word: str, parts: Iterable[Part], source: tuple[Fragment, ...], roles: Mapping[str, Role] = ROLES
-) -> Message:
+def make_message(word: str, parts: Iterable[Part], source: tuple[Fragment, ...], roles: Mapping[str, Role] = ROLES) -> Message:
     """Return a message. `word` is the document's name for the role; an empty one means the model."""
     parts = tuple(parts)
     role = roles.get(word) or ROLES.get(word.lower(), word or AI)
@@ -254,8 +252,7 @@ class EventLog(ReadOnlyUnits):
     def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
         values = [value_of(fragment) for fragment in source]
         found = [
-            self.messages_in(value)[fragment.blocks[0] if fragment.blocks else 0]
-            for value, fragment in zip(values, source, strict=True)
+            self.messages_in(value)[fragment.blocks[0] if fragment.blocks else 0] for value, fragment in zip(values, source, strict=True)
         ]
         return self.joined_message(found, source, is_streamed=all(map(self.is_piece, values)))
 

@@ -67,9 +67,7 @@ class Stylist:
             message = replace(message, source=())
         near = message.source[0].text if message.source else self._nearest(message.role, place)
         slot = is_leading and message.role == SYSTEM and self._has_slot(index)
-        return self._format.message(
-            message.role, self._format.write(message, Style(near, near.isascii(), slot, index))
-        )
+        return self._format.message(message.role, self._format.write(message, Style(near, near.isascii(), slot, index)))
 
     def _has_slot(self, index: int) -> bool:
         envelope = self._envelope

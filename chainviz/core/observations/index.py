@@ -163,9 +163,7 @@ class ObservationIndex:
     media: NumberTable[MediumRow] = field(default_factory=lambda: NumberTable(MediumRow))
 
 
-def index_observations(
-    chain: Chain, recognition: Recognition, progress: Progress = ignore_progress
-) -> ObservationIndex:
+def index_observations(chain: Chain, recognition: Recognition, progress: Progress = ignore_progress) -> ObservationIndex:
     index = _Builder()
     for place, message, observed in counted(walk(chain, recognition), len(chain), progress, "read"):
         for each in observed:
@@ -189,9 +187,7 @@ class _Builder:
         convention = _number(observed.convention, self._conventions, index.conventions)
         answers = -1 if observed.answers is None else observed.answers
         is_wrapped = int(observed.text is not None and observed.text.is_wrapped)
-        index.groups.append(
-            GroupRow(observed.message, convention, answers, is_wrapped, observed.size, len(index.results))
-        )
+        index.groups.append(GroupRow(observed.message, convention, answers, is_wrapped, observed.size, len(index.results)))
         for result in observed.results:
             index.results.append(self._result(group, result))
 

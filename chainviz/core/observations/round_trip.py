@@ -39,9 +39,7 @@ class RewrittenText:
     """The number of results that read back with the same name, place and bytes."""
 
 
-def rewrite(
-    text: str, found: TextObservation, convention: Convention, wrapper: Wrapper, reader: ObservationReader
-) -> RewrittenText:
+def rewrite(text: str, found: TextObservation, convention: Convention, wrapper: Wrapper, reader: ObservationReader) -> RewrittenText:
     """Write the results of a text in another convention, and report the losses. The text around them stays unchanged."""
     before, behind = text[: found.start], text[found.end :]
     new = before + write_observation(found.blocks, convention, wrapper) + behind
@@ -59,11 +57,7 @@ def ignored_losses(text: str, found: TextObservation) -> Iterator[Loss]:
 
 
 def check(
-    text: str,
-    start: int,
-    blocks: Sequence[Block],
-    written_as: tuple[Convention, Wrapper],
-    reader: ObservationReader,
+    text: str, start: int, blocks: Sequence[Block], written_as: tuple[Convention, Wrapper], reader: ObservationReader
 ) -> Iterator[Loss]:
     """Yield the losses of `blocks`, which begin at `start` in `text`: one for each block that does not read back the
     same, and one for each text around them that would read as a result."""

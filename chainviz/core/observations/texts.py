@@ -106,10 +106,7 @@ def _outermost(sections: Iterable[FoundSection]) -> Iterator[FoundSection]:
 def _in_whole_text(reading: _Reading, wrapper: Wrapped | None) -> TextObservation:
     """Return the results with offsets of the whole text."""
     by = wrapper.inner_start if wrapper else 0
-    blocks = tuple(
-        replace(each, start=each.start + by, end=each.end + by, outer_start=each.outer_start + by)
-        for each in reading.blocks
-    )
+    blocks = tuple(replace(each, start=each.start + by, end=each.end + by, outer_start=each.outer_start + by) for each in reading.blocks)
     start, end = (wrapper.start, wrapper.end) if wrapper else (blocks[0].outer_start, reading.end)
     moved = (replace(each, start=each.start + by, end=each.end + by) for each in reading.ignored)
     ignored = tuple(each for each in moved if start <= each.start and each.end <= end)

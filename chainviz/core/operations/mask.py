@@ -69,14 +69,9 @@ class MaskOptions(Options):
         description="One per line, for example customer names; whole words only. Upper and lower case are one word.",
         json_schema_extra={"long": True},
     )
-    word_lists: tuple[str, ...] = Field(
-        (), title="Word lists", description="Names of saved word lists. A recipe brings its own."
-    )
+    word_lists: tuple[str, ...] = Field((), title="Word lists", description="Names of saved word lists. A recipe brings its own.")
     decline: tuple[str, ...] = Field(
-        (),
-        title="Do not mask these",
-        description="Ids of findings that are not secrets.",
-        json_schema_extra={"hidden": True},
+        (), title="Do not mask these", description="Ids of findings that are not secrets.", json_schema_extra={"hidden": True}
     )
 
     @field_validator("rules", "skip_rules")
@@ -106,9 +101,7 @@ class MaskOptions(Options):
         known = (
             rule
             for rule in RULES
-            if group in (None, rule.group)
-            and (not self.rules or rule.name in self.rules)
-            and rule.name not in self.skip_rules
+            if group in (None, rule.group) and (not self.rules or rule.name in self.rules) and rule.name not in self.skip_rules
         )
         # after the known rules, so that a short pattern never claims a part of a key that they find
         return (*known, *rules_of(self.own_lists(known_lists)))

@@ -20,9 +20,7 @@ from chainviz.core.providers.server_blocks import marked_blocks
 M = TypeVar("M", bound=Shape)
 
 
-def check(
-    provider: Provider, tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST
-) -> Iterator[Problem]:
+def check(provider: Provider, tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST) -> Iterator[Problem]:
     """Return all problems that a provider has with a chain in this format; those of ids come last. `request` is the
     request that its document records."""
     for _, problem in check_all((provider,), tree, format, request):
@@ -61,9 +59,7 @@ def _mark_problems(provider: Provider, tree: ChainAST[Message], format: str, bes
         yield from provider.check_marked(marked, next(section_paths(tree.sections[0], 1)))
 
 
-def excerpts(
-    tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST, *, after: Role | None = None
-) -> Iterator[Excerpt]:
+def excerpts(tree: ChainAST[Message], format: str = "", request: Request = NO_REQUEST, *, after: Role | None = None) -> Iterator[Excerpt]:
     """Yield the sections of a chain, or of its start if a message of the role `after` follows."""
     index = 0
     before: Role = ""

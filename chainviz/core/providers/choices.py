@@ -108,12 +108,7 @@ class PictureRules:
     @property
     def choices(self) -> dict[str, Choice]:
         """The rule of each finding."""
-        return {
-            "image-broken": self.broken,
-            "image-odd-type": self._type,
-            "image-mislabelled": self.mislabelled,
-            "image-empty": self.empty,
-        }
+        return {"image-broken": self.broken, "image-odd-type": self._type, "image-mislabelled": self.mislabelled, "image-empty": self.empty}
 
     def _type(self, excerpt: Excerpt, problem: Problem) -> Rule | None:
         found = map(file_of, pictures_in(excerpt.message(problem).parts[problem.part or 0]))
@@ -121,9 +116,7 @@ class PictureRules:
 
 
 _OPENAI = "platform.openai.com/docs/guides/images-vision"
-_FORMATS = (
-    "You uploaded an unsupported image. Please make sure your image has of one the following formats: {types}."
-)
+_FORMATS = "You uploaded an unsupported image. Please make sure your image has of one the following formats: {types}."
 _BROKEN = (
     "The image data you provided does not represent a valid image. Please check your input and try again with one of the "
     "supported image formats: {types}."

@@ -230,11 +230,7 @@ class Provider:
         for rule in self.rules_of_sections(excerpt.format, excerpt.request):
             if rule.applies(marks, is_last=excerpt.is_last):
                 ends = excerpt.last_pair if rule.at_end else 0
-                marked = (
-                    each
-                    for each, mark in list(zip(excerpt.messages, excerpt.marks, strict=True))[ends:]
-                    if mark & rule.mark
-                )
+                marked = (each for each, mark in list(zip(excerpt.messages, excerpt.marks, strict=True))[ends:] if mark & rule.mark)
                 for path, index, message in islice(marked, rule.most(excerpt.seen)):
                     yield self.marked(rule, path, index, marked_part(message) if rule.of_part else None)
 

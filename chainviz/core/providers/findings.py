@@ -155,9 +155,7 @@ def _in_call(call: ToolCall, role: Role) -> Iterator[tuple[str, str]]:
         yield "no-arguments", f"calls {call.name or 'a tool'} without arguments"
     elif not is_json_object(call.arguments):
         is_other = is_json(call.arguments)
-        name = (
-            "free-form-arguments" if call.type == FREE_FORM else "no-object-arguments" if is_other else "no-json-arguments"
-        )
+        name = "free-form-arguments" if call.type == FREE_FORM else "no-object-arguments" if is_other else "no-json-arguments"
         yield name, f"calls {call.name or 'a tool'} with arguments that are not {'an object' if is_other else 'valid JSON'}"
 
 

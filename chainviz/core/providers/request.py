@@ -89,9 +89,7 @@ def _stored(members: Iterable[str], surroundings: Surroundings) -> str:
     return REFERENCE if has_references else named
 
 
-def without_stored(
-    problems: Iterable[Problem], sections: Iterable[tuple[int, Section[Any]]], request: Request
-) -> Iterator[Problem]:
+def without_stored(problems: Iterable[Problem], sections: Iterable[tuple[int, Section[Any]]], request: Request) -> Iterator[Problem]:
     """Yield the problems of a tree, without those that end because the API stores earlier messages. `sections` contains
     each section with its number."""
     numbered = dict(sections) if request.stored else {}

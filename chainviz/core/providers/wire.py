@@ -21,15 +21,7 @@ from chainviz.core.providers.rules import Rule
 Fault = tuple[Rule, Pointer, str]
 """A broken rule, the pointer into the message's JSON, and what the message does."""
 
-NAMES = {
-    type(None): "null",
-    bool: "a boolean",
-    int: "a number",
-    float: "a number",
-    str: "a text",
-    list: "a list",
-    dict: "an object",
-}
+NAMES = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object"}
 
 
 def sent_value(message: Message) -> Any:

@@ -93,10 +93,8 @@ class Values:
         return "".join((*pieces, text[at:]))
 
     def mask_source(self, message: Message) -> Message:
-        """Return the message with source units that contain no value in any member; its format has to read it again
-        from them.
-        Do this last, on what the format wrote: signed reasoning must be gone by then, and ids that contain a value
-        change.
+        """Return the message with source units that contain no value in any member; its format has to read it again from them. Do this
+        last, on what the format wrote: signed reasoning must be gone by then, and ids that contain a value change.
         """
         source = []
         for fragment in message.source:
@@ -267,11 +265,7 @@ def _put(text: str, spans: Sequence[Span]) -> str:
 
 def _is_bare(text: str, start: int, end: int) -> bool:
     before, after = text[:start].rstrip(), text[end:].lstrip()
-    return (
-        bool(_NUMBER.fullmatch(text[start:end]))
-        and before[-1:] in (":", ",", "[", "")
-        and after[:1] in (",", "]", "}", "")
-    )
+    return bool(_NUMBER.fullmatch(text[start:end])) and before[-1:] in (":", ",", "[", "") and after[:1] in (",", "]", "}", "")
 
 
 def with_spans(message: Message, spans_of: Callable[[int, str, str], Sequence[Span]]) -> Message:

@@ -143,9 +143,7 @@ def scan_fields(message: Message, blocks_at: Pointer, rules: Sequence[Rule] = RU
     return (finding for finding in found if finding.value not in known)
 
 
-def scan_chain(
-    chain: Chain, rules: Sequence[Rule] = RULES, progress: Progress = ignore_progress
-) -> Iterator[Occurrence]:
+def scan_chain(chain: Chain, rules: Sequence[Rule] = RULES, progress: Progress = ignore_progress) -> Iterator[Occurrence]:
     """Yield the findings of the rules: message by message, parts before fields, then around the messages."""
     paths, blocks_at = message_paths(chain.tree), get_format(chain.format).blocks_at
     for start in range(0, len(chain), STRETCH):

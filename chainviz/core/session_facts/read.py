@@ -199,8 +199,7 @@ def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
     likely = max(offers, key=lambda offer: len(offer.found.only or ()))
     main = load_offer(source, likely)
     threads = [
-        main.messages if offer is likely else tuple(read_chain(source, offer.found.without_others(), offer.formats[0]))
-        for offer in offers
+        main.messages if offer is likely else tuple(read_chain(source, offer.found.without_others(), offer.formats[0])) for offer in offers
     ]
     longest = max(range(len(offers)), key=lambda number: len(threads[number]))
     if offers[longest] is not likely:

@@ -60,9 +60,7 @@ def get_store(agent: str) -> Store:
     """Raise DocumentError for a name that no store has."""
     store = next((store for store in STORES if store.agent == agent), None)
     if store is None:
-        raise DocumentError(
-            f"There is no agent “{agent[:40]}”; choose one of {', '.join(dict.fromkeys(each.agent for each in STORES))}."
-        )
+        raise DocumentError(f"There is no agent “{agent[:40]}”; choose one of {', '.join(dict.fromkeys(each.agent for each in STORES))}.")
     return store
 
 

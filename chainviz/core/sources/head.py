@@ -13,17 +13,7 @@ from chainviz.core.usage.document_usage import request_title
 
 HEAD = 1 << 16
 """The number of bytes that are read."""
-_PROJECTS = (
-    "cwd",
-    "workingDirectory",
-    "working_dir",
-    "workdir",
-    "work_dir",
-    "workspaceDirectory",
-    "projectDir",
-    "directory",
-    "workspace",
-)
+_PROJECTS = ("cwd", "workingDirectory", "working_dir", "workdir", "work_dir", "workspaceDirectory", "projectDir", "directory", "workspace")
 _MODELS = ("model", "modelId", "modelID", "model_id", "selectedModel", "currentModel")
 _TITLES = ("customTitle", "aiTitle", "title", "summary", "sessionTitle")
 _TIMES = ("timestamp", "created_at", "createdAt", "startTime", "created", "time", "ts")
@@ -59,16 +49,12 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
                 yield record
                 inner = [record.get(key) for key in _INSIDE]
                 lists = [record[key] for key in ("messages", "history") if isinstance(record.get(key), list)]
-                yield from (
-                    each for each in [*inner, *(item for items in lists for item in items)] if isinstance(each, dict)
-                )
+                yield from (each for each in [*inner, *(item for items in lists for item in items)] if isinstance(each, dict))
 
 
 def _first(records: list[dict[str, Any]], keys: tuple[str, ...]) -> str:
     """Return the first text under one of these keys, the first key's where a record has several."""
-    found = (
-        record[key] for key in keys for record in records if isinstance(record.get(key), str) and record[key].strip()
-    )
+    found = (record[key] for key in keys for record in records if isinstance(record.get(key), str) and record[key].strip())
     return next(found, "")
 
 
@@ -79,11 +65,7 @@ def _request(record: dict[str, Any]) -> str:
         return ""
     inner = (record.get(key) for key in ("message", "data"))
     content = next((each for each in inner if isinstance(each, dict | str)), record)
-    return request_title(
-        _text(
-            content.get("content", content.get("parts", content.get("text"))) if isinstance(content, dict) else content
-        )
-    )
+    return request_title(_text(content.get("content", content.get("parts", content.get("text"))) if isinstance(content, dict) else content))
 
 
 def _text(content: Any) -> str:

@@ -85,9 +85,7 @@ def _is_wsl() -> bool:
 def _windows_homes() -> list[Home]:
     try:
         users = [path for path in sorted(_WINDOWS_USERS.iterdir()) if path.name not in _NOBODY]
-        return [
-            Home(path, WINDOWS) for path in users if (path / "AppData").is_dir() and os.access(path, os.R_OK | os.X_OK)
-        ]
+        return [Home(path, WINDOWS) for path in users if (path / "AppData").is_dir() and os.access(path, os.R_OK | os.X_OK)]
     except OSError:
         return []
 

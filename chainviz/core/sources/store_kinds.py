@@ -178,7 +178,6 @@ class DatabaseStore(Store):
         return found
 
 
-
 class CrushStore(DatabaseStore):
     """Crush keeps a database in each project, and a list of the projects in the home folder."""
 
@@ -195,11 +194,7 @@ def _databases_of_projects(projects: Path) -> Iterator[Path]:
     found = value.get("projects") if isinstance(value, dict) else None
     for project in found if isinstance(found, list) else ():
         folder = project.get("data_dir") if isinstance(project, dict) else None
-        if (
-            isinstance(folder, str)
-            and "\0" not in folder
-            and (path := Path(project.get("path") or "", folder, "crush.db")).is_file()
-        ):
+        if isinstance(folder, str) and "\0" not in folder and (path := Path(project.get("path") or "", folder, "crush.db")).is_file():
             yield path
 
 
@@ -242,7 +237,6 @@ class FolderStore(Store):
 
     def read(self, path: Path, id: str) -> bytes:
         return _database_store(path).read(path, id) if is_database(path) else _FILES.read(path, id)
-
 
 
 _FILES = FileStore("", "Folder", (), ())

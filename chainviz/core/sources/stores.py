@@ -133,19 +133,11 @@ STORES: tuple[Store, ...] = (
         formats=("kimi_cli",),
     ),
     FileStore(
-        "pi",
-        "pi",
-        (Place("{home}/.pi/agent/sessions", "PI_CODING_AGENT_DIR", "sessions"),),
-        ("**/*.jsonl",),
-        formats=("pi_session",),
+        "pi", "pi", (Place("{home}/.pi/agent/sessions", "PI_CODING_AGENT_DIR", "sessions"),), ("**/*.jsonl",), formats=("pi_session",)
     ),
     FileStore("omp", "oh-my-pi", (Place("{home}/.omp/agent/sessions"),), ("**/*.jsonl",)),
     FileStore(
-        "openclaw",
-        "OpenClaw",
-        (Place("{home}/.openclaw/agents", "OPENCLAW_STATE_DIR", "agents"),),
-        ("*/sessions/*.jsonl",),
-        letters="Oc",
+        "openclaw", "OpenClaw", (Place("{home}/.openclaw/agents", "OPENCLAW_STATE_DIR", "agents"),), ("*/sessions/*.jsonl",), letters="Oc"
     ),
     FileStore(
         "copilot-cli",
@@ -172,13 +164,7 @@ STORES: tuple[Store, ...] = (
         in_projects=True,
     ),
     FileStore("amp", "Amp", (Place("{data}/amp/threads"),), ("T-*.json",), formats=("amp",)),
-    _tasks(
-        "cline",
-        "Cline",
-        "saoudrizwan.claude-dev",
-        Place("{home}/.cline/data/tasks"),
-        Place("{home}/.cline/data/sessions"),
-    ),
+    _tasks("cline", "Cline", "saoudrizwan.claude-dev", Place("{home}/.cline/data/tasks"), Place("{home}/.cline/data/sessions")),
     _tasks("roo-code", "Roo Code", "rooveterinaryinc.roo-cline"),
     _tasks("kilo-tasks", "Kilo Code (tasks)", "kilocode.kilo-code"),
     FileStore(
@@ -206,12 +192,7 @@ STORES: tuple[Store, ...] = (
         formats=("cursor_agent",),
         in_projects=True,
     ),
-    FileStore(
-        "goose-files",
-        "goose (files)",
-        (Place("{data}/goose/sessions"), Place("{apps}/Block/goose/data/sessions")),
-        ("*.jsonl",),
-    ),
+    FileStore("goose-files", "goose (files)", (Place("{data}/goose/sessions"), Place("{apps}/Block/goose/data/sessions")), ("*.jsonl",)),
     FileStore(
         "hermes-files",
         "Hermes Agent (files)",
@@ -236,50 +217,26 @@ STORES: tuple[Store, ...] = (
         formats=("antigravity",),
     ),
     FileStore(
-        "vibe",
-        "Mistral Vibe",
-        (Place("{home}/.vibe/logs/session", "VIBE_HOME", "logs/session"),),
-        ("*/messages.jsonl",),
-        name=folder_name,
+        "vibe", "Mistral Vibe", (Place("{home}/.vibe/logs/session", "VIBE_HOME", "logs/session"),), ("*/messages.jsonl",), name=folder_name
     ),
-    FileStore(
-        "gptme", "gptme", (Place("{data}/gptme/logs", "GPTME_LOGS_HOME"),), ("*/conversation.jsonl",), name=folder_name
-    ),
+    FileStore("gptme", "gptme", (Place("{data}/gptme/logs", "GPTME_LOGS_HOME"),), ("*/conversation.jsonl",), name=folder_name),
     FileStore("iflow", "iFlow", (Place("{home}/.iflow/projects"),), ("*/*.jsonl",), in_projects=True),
     FileStore("qoder", "Qoder", (Place("{home}/.qoder/projects"),), ("*/*.jsonl",), in_projects=True),
     FileStore("workbuddy", "WorkBuddy", (Place("{home}/.workbuddy/projects"),), ("*/*.jsonl",), in_projects=True),
     FileStore("trae-cli", "Trae CLI", (Place("{home}/.trae/cli/sessions"),), ("**/rollout-*.jsonl",)),
-    OpencodeFiles(
-        "opencode-files",
-        opencode_storage.LABEL,
-        (Place("{data}/opencode/storage/session"),),
-        ("*/*.json",),
-        letters="oc",
-    ),
+    OpencodeFiles("opencode-files", opencode_storage.LABEL, (Place("{data}/opencode/storage/session"),), ("*/*.json",), letters="oc"),
     DatabaseStore(OPENCODE, Place("{data}/opencode/opencode*.db"), Place("", "OPENCODE_DB")),
     DatabaseStore(KILO, Place("{data}/kilo/kilo*.db"), Place("", "KILO_DB")),
     DatabaseStore(MIMO, Place("{data}/mimocode/mimocode*.db")),
-    DatabaseStore(
-        GOOSE, Place("{data}/goose/sessions/sessions.db"), Place("{apps}/Block/goose/data/sessions/sessions.db")
-    ),
-    DatabaseStore(
-        HERMES, Place("{home}/.hermes/state.db", "HERMES_HOME", "state.db"), Place("{home}/.hermes/profiles/*/state.db")
-    ),
+    DatabaseStore(GOOSE, Place("{data}/goose/sessions/sessions.db"), Place("{apps}/Block/goose/data/sessions/sessions.db")),
+    DatabaseStore(HERMES, Place("{home}/.hermes/state.db", "HERMES_HOME", "state.db"), Place("{home}/.hermes/profiles/*/state.db")),
     DatabaseStore(ZED, Place("{local}/zed/threads/threads.db"), Place("{local}/Zed/threads/threads.db")),
     DatabaseStore(KIRO_CLI, Place("{local}/kiro-cli/data.sqlite3")),
-    DatabaseStore(
-        CURSOR,
-        *_in_editors("globalStorage/state.vscdb", "Cursor"),
-        *_in_editors("workspaceStorage/*/state.vscdb", "Cursor"),
-    ),
+    DatabaseStore(CURSOR, *_in_editors("globalStorage/state.vscdb", "Cursor"), *_in_editors("workspaceStorage/*/state.vscdb", "Cursor")),
     DatabaseStore(CURSOR_CHAT, Place("{home}/.cursor/chats/*/*/store.db")),
     DatabaseStore(FORGE, Place("{home}/.forge/.forge.db", "FORGE_CONFIG", ".forge.db"), Place("{home}/forge/.forge.db")),
     DatabaseStore(DEVIN, Place("{local}/devin/sessions.db"), Place("{local}/devin/cli/sessions.db")),
     DatabaseStore(COPILOT_TRACES, *_in_editors("globalStorage/github.copilot-chat/agent-traces.db")),
     DatabaseStore(OPEN_WEBUI, Place("", "DATA_DIR", "webui.db")),
-    CrushStore(
-        CRUSH,
-        Place("{data}/crush/projects.json", "CRUSH_GLOBAL_DATA", "projects.json"),
-        Place("{local}/crush/projects.json"),
-    ),
+    CrushStore(CRUSH, Place("{data}/crush/projects.json", "CRUSH_GLOBAL_DATA", "projects.json"), Place("{local}/crush/projects.json")),
 )

@@ -62,11 +62,7 @@ def write_state(state: State) -> bytes:
 
 def state_document(state: State, messages: Iterable[str]) -> Iterator[bytes]:
     """Yield a state document in pieces while the texts of the messages are read; the messages of `state` are ignored."""
-    head = {
-        "version": str(VERSION),
-        "provider": json.dumps(state.provider),
-        "processed_length": str(state.processed_length),
-    }
+    head = {"version": str(VERSION), "provider": json.dumps(state.provider), "processed_length": str(state.processed_length)}
     yield to_bytes("{" + "".join(f"{_member(key, text)}," for key, text in head.items()) + '"messages":[')
     for number, text in enumerate(messages):
         yield to_bytes(f",{text}" if number else text)
@@ -77,9 +73,7 @@ def _member(key: str, text: str) -> str:
     return f"{json.dumps(key)}:{text}"
 
 
-DIALECTS: dict[str, Format] = {
-    format.provider: format.dialect for format in FORMATS if isinstance(format, GoaitoolsState)
-}
+DIALECTS: dict[str, Format] = {format.provider: format.dialect for format in FORMATS if isinstance(format, GoaitoolsState)}
 """The known providers by name, with the format of their messages."""
 
 

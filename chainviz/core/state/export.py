@@ -39,8 +39,8 @@ def is_state_format(format: str) -> bool:
 
 
 def exported_in(format: str, provider: str) -> Format:
-    """Return the dialect of the messages in a state document of `provider`.
-    Raises Refused if the chain is written for another provider: that is a conversion, done explicitly.
+    """Return the dialect of the messages in a state document of `provider`. Raises Refused if the chain is written for another
+    provider: that is a conversion, done explicitly.
     """
     dialect = dialect_of(provider)
     if _dialect_name(format) != dialect.name:
@@ -186,9 +186,7 @@ def next_call(
     return call_after(stored, processed_length, leading, user)
 
 
-def call_after(
-    stored: StoredMessages, processed_length: int, leading: Sequence[Message] = (), user: Message | None = None
-) -> NextCall:
+def call_after(stored: StoredMessages, processed_length: int, leading: Sequence[Message] = (), user: Message | None = None) -> NextCall:
     """Return the next call of a chain whose stored messages are already measured."""
     seen = max(0, min(processed_length, len(stored)))
     return NextCall(stored, seen, tuple(leading), user, tuple(_warnings(stored, processed_length)))

@@ -85,10 +85,7 @@ class StateFile:
         """Return all checks in order. Checks after the first failed one are not done."""
         order = list(Fault)
         at = order.index(self.problem.fault) if self.problem else len(order)
-        return tuple(
-            (fault, "passed" if place < at else "failed" if place == at else "not checked")
-            for place, fault in enumerate(order)
-        )
+        return tuple((fault, "passed" if place < at else "failed" if place == at else "not checked") for place, fault in enumerate(order))
 
 
 def read_state(content: bytes, provider: str = "", *, reference: bool = False) -> StateFile:
@@ -215,9 +212,7 @@ def fault_of(message: Any, *, content_parts: bool = True) -> str:
     if not isinstance(message, dict):
         return f"it is {kind_of(message)}; an object is expected."
     if not isinstance(message.get("role"), str):
-        return (
-            f"`role` is {'missing' if message.get('role') is None else kind_of(message['role'])}; a text is expected."
-        )
+        return f"`role` is {'missing' if message.get('role') is None else kind_of(message['role'])}; a text is expected."
     content = message.get("content")
     if content is not None and not isinstance(content, (str, list) if content_parts else str):
         return f"`content` is {kind_of(content)}; a text{', a list of parts' if content_parts else ''} or null is expected."
@@ -259,9 +254,7 @@ def salvage(file: StateFile, provider: str = "") -> Salvaged:
     dialect_of(provider)
     is_cut = file.problem is not None and file.problem.fault is Fault.INVALID_JSON and not file.found.messages
     found = _complete_messages(file.content) if is_cut else file.found.messages
-    gaps = tuple(
-        Gap(place, reason, text) for place, text in enumerate(found) if (reason := fault_of(json_edit.parse(text)))
-    )
+    gaps = tuple(Gap(place, reason, text) for place, text in enumerate(found) if (reason := fault_of(json_edit.parse(text))))
     gone = {gap.place for gap in gaps}
     readable = tuple(text for place, text in enumerate(found) if place not in gone)
     seen = file.found.processed_length - sum(place < file.found.processed_length for place in gone)

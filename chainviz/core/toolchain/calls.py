@@ -60,15 +60,10 @@ class ReadCalls:
 
 
 def parse_calls(
-    text: str,
-    syntax: SyntaxName = "json",
-    schemas: Mapping[str, Schema] | None = None,
-    *,
-    reference: bool = False,
+    text: str, syntax: SyntaxName = "json", schemas: Mapping[str, Schema] | None = None, *, reference: bool = False
 ) -> tuple[Call, ...]:
-    """Return the calls of a text. Raises CallsError if one of them is wrong. A blank text has none.
-    `schemas` of arguments by tool: for a string in YAML, scalars keep their spelling.
-    With `reference` the numbers of JSON become floats.
+    """Return the calls of a text. Raises CallsError if one of them is wrong. A blank text has none. `schemas` of arguments by tool: for
+    a string in YAML, scalars keep their spelling. With `reference` the numbers of JSON become floats.
     """
     read = read_calls(text, syntax, schemas, reference=reference)
     if read.error:
@@ -77,11 +72,7 @@ def parse_calls(
 
 
 def read_calls(
-    text: str,
-    syntax: SyntaxName = "json",
-    schemas: Mapping[str, Schema] | None = None,
-    *,
-    reference: bool = False,
+    text: str, syntax: SyntaxName = "json", schemas: Mapping[str, Schema] | None = None, *, reference: bool = False
 ) -> ReadCalls:
     """Read each entry on its own, with its place and its error. Never fails."""
     text = text.rstrip()

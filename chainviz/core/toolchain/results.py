@@ -113,10 +113,7 @@ def execute(
 
 
 def format_results(
-    calls: Sequence[HasName],
-    outputs: Sequence[Output | Failure],
-    text_format: TextFormat,
-    options: ResultOptions = DEFAULT,
+    calls: Sequence[HasName], outputs: Sequence[Output | Failure], text_format: TextFormat, options: ResultOptions = DEFAULT
 ) -> Result:
     """Return a section for each call. `outputs` are those of the calls, in the same order."""
     _require(text_format)
@@ -172,8 +169,7 @@ def _raw(calls: Sequence[HasName], outputs: Sequence[Output | Failure]) -> Raw:
     return Raw(
         tuple(calls),
         tuple(
-            RawResult(call.name, output.value) if isinstance(output, Output) else None
-            for call, output in zip(calls, outputs, strict=True)
+            RawResult(call.name, output.value) if isinstance(output, Output) else None for call, output in zip(calls, outputs, strict=True)
         ),
         tuple(output.error if isinstance(output, Failure) else None for output in outputs),
     )
@@ -182,9 +178,7 @@ def _raw(calls: Sequence[HasName], outputs: Sequence[Output | Failure]) -> Raw:
 MISSING = Failure("no result is stored for this call")
 
 
-def stored_outputs(
-    pair: BodyPair[Message], schemas: ToolSchemas = NO_SCHEMAS
-) -> tuple[tuple[ToolCall, ...], tuple[Output | Failure, ...]]:
+def stored_outputs(pair: BodyPair[Message], schemas: ToolSchemas = NO_SCHEMAS) -> tuple[tuple[ToolCall, ...], tuple[Output | Failure, ...]]:
     """Return the pair's calls and what each returned, in call order; a call without a stored result is a failure."""
     calls: list[ToolCall] = []
     outputs: list[Output | Failure] = []

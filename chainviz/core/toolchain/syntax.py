@@ -269,7 +269,5 @@ yaml.add_representer(str, _represent_text, Dumper=_Dumper)
 def to_yaml(value: Any) -> str:
     """Return YAML without white space around it, like the reference, so a text at the end loses its last line break.
     Raises yaml.YAMLError or RecursionError if the value has no YAML."""
-    text: str = yaml.dump(
-        value, Dumper=_Dumper, indent=4, width=sys.maxsize, allow_unicode=True, sort_keys=False, default_flow_style=False
-    )
+    text: str = yaml.dump(value, Dumper=_Dumper, indent=4, width=sys.maxsize, allow_unicode=True, sort_keys=False, default_flow_style=False)
     return text.removesuffix("\n...\n").strip()

@@ -252,11 +252,7 @@ def restored_nodes(old: StoredChain, now: StoredChain, message: int) -> Restored
         messages = tuple(map(without_source, messages))
     first = group.new.first or group.old.first
     told = Decision(
-        str(first),
-        OPERATION,
-        f"{count_text(len(messages), 'message')} as before",
-        group.new.measure.size,
-        group.old.measure.size,
+        str(first), OPERATION, f"{count_text(len(messages), 'message')} as before", group.new.measure.size, group.old.measure.size
     )
     return Restored(Splice(group.new.start, group.new.stop - group.new.start, tuple(messages)), told)
 

@@ -63,7 +63,5 @@ def save_preset(person: User, operation: str, name: str, options: Options) -> Pr
     if not name:
         raise Refused("Enter a name for the strategy.")
     said = options.model_dump(mode="json", exclude_defaults=True)
-    preset, _ = Preset.objects.update_or_create(
-        owner=person, operation=operation, name=name, defaults={"options": said}
-    )
+    preset, _ = Preset.objects.update_or_create(owner=person, operation=operation, name=name, defaults={"options": said})
     return preset

@@ -77,9 +77,7 @@ def _leaving(target: Target, outcome: Outcome) -> tuple[str, ...]:
 # The context of an operation on a stored chain.
 
 
-def context_for(
-    chain: StoredChain, progress: Progress = ignore_progress, word_lists: Mapping[str, WordList] | None = None
-) -> Context:
+def context_for(chain: StoredChain, progress: Progress = ignore_progress, word_lists: Mapping[str, WordList] | None = None) -> Context:
     return Context(
         random=SystemRandom(),
         progress=progress,

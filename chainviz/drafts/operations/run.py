@@ -38,18 +38,14 @@ def propose(
 
 
 @contextmanager
-def changing(
-    target: Target, operation: Operation[Any], options: Options, texts: Mapping[str, str] | None = None
-) -> Iterator[Draft]:
+def changing(target: Target, operation: Operation[Any], options: Options, texts: Mapping[str, str] | None = None) -> Iterator[Draft]:
     """Yield the draft with its new step, inside the transaction that adds it. The operation runs before anything is locked."""
     proposal = propose(target, operation, options, texts=texts)
     with services.add_step(target, proposal) as draft:
         yield draft
 
 
-def change(
-    target: Target, operation: Operation[Any], options: Options, texts: Mapping[str, str] | None = None
-) -> Draft:
+def change(target: Target, operation: Operation[Any], options: Options, texts: Mapping[str, str] | None = None) -> Draft:
     with changing(target, operation, options, texts) as draft:
         return draft
 

@@ -142,9 +142,7 @@ def _answer(request: HttpRequest, target: Target, waiting: Arrival | None, error
     readable = 0
     if waiting is not None and provider and _waits(waiting):
         readable = readable_messages(read_state(staging.path_of(waiting.waiting).read_bytes(), provider), provider)
-    page = ImportPage(
-        target, waiting, readable, error, request.POST.get("text", ""), as_chain=request.POST.get("as") == "chain"
-    )
+    page = ImportPage(target, waiting, readable, error, request.POST.get("text", ""), as_chain=request.POST.get("as") == "chain")
     return render(request, "drafts/state/import.html", {"page": page}, status=422 if error else 200)
 
 
@@ -182,9 +180,7 @@ def _messages(state: State) -> tuple[Message, ...]:
         return load_source(source, name)[0].messages
 
 
-def _surroundings(
-    part: StatePart, state: State, messages: tuple[Message, ...], changes: tuple[Splice, ...]
-) -> DocumentContext | None:
+def _surroundings(part: StatePart, state: State, messages: tuple[Message, ...], changes: tuple[Splice, ...]) -> DocumentContext | None:
     """Return the document with the processed_length of the imported state; None if the chain has none or it stays the same."""
     chain = part.chain
     if not is_state_format(chain.format):

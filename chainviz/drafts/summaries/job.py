@@ -66,9 +66,7 @@ class _Stoppable:
         progress: Callable[[float, str], None] = lambda done, text: None,
     ) -> str | Summary:
         self.begun[request.key] = time.monotonic()
-        return self.writer.write(
-            request, cancelled=lambda: cancelled() or request.key in self.stopped, progress=progress
-        )
+        return self.writer.write(request, cancelled=lambda: cancelled() or request.key in self.stopped, progress=progress)
 
 
 @dataclass
@@ -86,9 +84,7 @@ class _Work:
         self.writer = writer_named(self.run.writer, self.endpoint)
         self.stored = stored_of(self.run)
         # pieces that a dead attempt of this job had claimed
-        self._own().exclude(claim=self.job.attempts).filter(state=State.WRITING).update(
-            state=State.WAITING, progress=0, stage=""
-        )
+        self._own().exclude(claim=self.job.attempts).filter(state=State.WRITING).update(state=State.WAITING, progress=0, stage="")
 
     @property
     def job(self) -> Job:
@@ -137,12 +133,7 @@ class _Work:
                 break
             free = Q(job=None) | Q(job=self.job)
             mine += [piece] * SummaryPiece.objects.filter(free, pk=row.pk, state=State.WAITING).update(
-                state=State.WRITING,
-                job=self.job,
-                claim=self.job.attempts,
-                attempts=F("attempts") + 1,
-                progress=0,
-                stage="",
+                state=State.WRITING, job=self.job, claim=self.job.attempts, attempts=F("attempts") + 1, progress=0, stage=""
             )
         return mine
 

@@ -41,11 +41,7 @@ RULES: dict[Rule, str] = {
     "qa": "old sections joined",
     "qa-human": "their questions",
 }
-STATES = {
-    "fold": ("summarised", "summary", "folded"),
-    "kept": ("quiet", "ok", "kept"),
-    "protected": ("open", "lock", "protected"),
-}
+STATES = {"fold": ("summarised", "summary", "folded"), "kept": ("quiet", "ok", "kept"), "protected": ("open", "lock", "protected")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,13 +125,7 @@ def renew(run: SummaryRun, stored: StoredChain | None = None) -> Plan:
 
 def _row(run: SummaryRun, piece: Piece) -> SummaryPiece:
     return SummaryPiece(
-        run=run,
-        key=piece.key,
-        first=str(piece.first),
-        last=str(piece.last),
-        reason=piece.reason,
-        size=piece.size,
-        estimate=piece.estimate,
+        run=run, key=piece.key, first=str(piece.first), last=str(piece.last), reason=piece.reason, size=piece.size, estimate=piece.estimate
     )
 
 
@@ -200,9 +194,7 @@ def write_failed(run: SummaryRun) -> None:
     """Write all failed pieces again, together with those that are not written yet."""
     if run.job_id in jobs_of(run):
         return
-    run.pieces.filter(state=State.FAILED, in_plan=True).update(
-        state=State.WAITING, job=None, cause="", progress=0, stage=""
-    )
+    run.pieces.filter(state=State.FAILED, in_plan=True).update(state=State.WAITING, job=None, cause="", progress=0, stage="")
     write_rest(run)
 
 
@@ -220,9 +212,7 @@ def write_again(piece: SummaryPiece, hint: str = "") -> None:
     _let_go(piece.run, jobs_of(piece.run))
     idle = Q(state__in=(State.READY, State.FAILED, State.DECLINED)) | Q(state=State.WAITING, job=None)
     wish = storable(hint.strip())[:MOST_HINT]
-    changed = SummaryPiece.objects.filter(idle, pk=piece.pk).update(
-        state=State.WAITING, hint=wish, cause="", progress=0, stage=""
-    )
+    changed = SummaryPiece.objects.filter(idle, pk=piece.pk).update(state=State.WAITING, hint=wish, cause="", progress=0, stage="")
     if not changed:
         raise Refused("This summary is already being written.")
     job = start_job(WRITE, owner=piece.run.author, max_attempts=ATTEMPTS, run=piece.run_id, piece=piece.pk)
@@ -231,9 +221,7 @@ def write_again(piece: SummaryPiece, hint: str = "") -> None:
 
 def decline(piece: SummaryPiece) -> None:
     """Leave the piece unchanged, and stop a writer that works on it."""
-    SummaryPiece.objects.filter(pk=piece.pk).update(
-        state=State.DECLINED, job=None, progress=0, stage="", after=-1, left=""
-    )
+    SummaryPiece.objects.filter(pk=piece.pk).update(state=State.DECLINED, job=None, progress=0, stage="", after=-1, left="")
     renew(piece.run)
 
 

@@ -52,10 +52,7 @@ class Migration(migrations.Migration):
                 (
                     "owner",
                     models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="jobs",
-                        to=settings.AUTH_USER_MODEL,
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="jobs", to=settings.AUTH_USER_MODEL
                     ),
                 ),
             ],

@@ -4,14 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("jobs", "0001_squashed"),
-    ]
+    dependencies = [("jobs", "0001_squashed")]
 
-    operations = [
-        migrations.AddField(
-            model_name="job",
-            name="due_at",
-            field=models.DateTimeField(null=True),
-        ),
-    ]
+    operations = [migrations.AddField(model_name="job", name="due_at", field=models.DateTimeField(null=True))]

@@ -87,9 +87,7 @@ def _tell(people: Iterable[User], chain: Chain, by: User, **facts: Any) -> None:
     muted = Mute.objects.filter(chain=chain).values("person")
     told = Membership.objects.active().filter(team=chain.team_id, user__in=keys).exclude(user__in=muted)
     for person in told.order_by("pk").values_list("user", flat=True):
-        notice = Notice.objects.create(
-            person_id=person, chain=chain, actor_name=by.display_name, at=timezone.now(), **facts
-        )
+        notice = Notice.objects.create(person_id=person, chain=chain, actor_name=by.display_name, at=timezone.now(), **facts)
         send_later(notice)
 
 

@@ -21,7 +21,11 @@ class Migration(migrations.Migration):
     ]
 
     dependencies = [
-        ("store", "0001_squashed"),("accounts", "0001_squashed"), ("chains", "0001_squashed"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
+        ("store", "0001_squashed"),
+        ("accounts", "0001_squashed"),
+        ("chains", "0001_squashed"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
 
     operations = [
         migrations.CreateModel(

@@ -63,9 +63,7 @@ class Mute(models.Model):
 class MailChoice(models.Model):
     """A person wants notices as e-mail too."""
 
-    person = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="mail_choice"
-    )
+    person = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="mail_choice")
     is_on = models.BooleanField(default=False)
 
     def __str__(self) -> str:

@@ -145,9 +145,7 @@ MOST_APPROVALS = 20
 
 class TeamRules(models.Model):
     team = models.OneToOneField(Team, on_delete=models.CASCADE, primary_key=True, related_name="review_rules")
-    approvals = models.PositiveSmallIntegerField(
-        default=1, validators=[MinValueValidator(0), MaxValueValidator(MOST_APPROVALS)]
-    )
+    approvals = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(0), MaxValueValidator(MOST_APPROVALS)])
     no_open_threads = models.BooleanField(default=True)
     no_problems = models.BooleanField(default=False)
     no_secrets = models.BooleanField(default=False)

@@ -63,11 +63,7 @@ DID = {
     "reopen_and_reply": "Reopened thread {}",
 }
 """Words for acts, without comments that wait for their review, which only their authors see."""
-VERDICTS = {
-    Verdict.Kind.APPROVE.value: "Approved",
-    Verdict.Kind.CHANGES.value: "Asked for changes",
-    Verdict.Kind.COMMENT.value: "Reviewed",
-}
+VERDICTS = {Verdict.Kind.APPROVE.value: "Approved", Verdict.Kind.CHANGES.value: "Asked for changes", Verdict.Kind.COMMENT.value: "Reviewed"}
 COMMENTS = Q(act__in=("review:new_thread", "review:thread"))
 SAVED_ONE = Q(act__in=SAVED, details__contains='"version": ')
 SENT = Q(act="review:pending", details__contains='"sent": ')
@@ -159,11 +155,7 @@ def sections_page(chain: StoredChain, first: int, marks: list[str], viewed: set[
     if not marks:
         return []
     rows = titled_rows(chain, window(chain, Path(first), "down", SHOWN, ALL_CLOSED).rows)
-    return [
-        Section(row.path.section, row.name, row.size, marks[row.path.section - 1] in viewed)
-        for row in rows
-        if row.kind == "section"
-    ]
+    return [Section(row.path.section, row.name, row.size, marks[row.path.section - 1] in viewed) for row in rows if row.kind == "section"]
 
 
 SAID = {
@@ -172,11 +164,7 @@ SAID = {
     Verdict.Kind.APPROVE: ("ok", "approve", "approved"),
 }
 """The colour, icon and words of a verdict."""
-SENTENCES = {
-    Verdict.Kind.COMMENT: "commented on",
-    Verdict.Kind.CHANGES: "asked for changes of",
-    Verdict.Kind.APPROVE: "approved",
-}
+SENTENCES = {Verdict.Kind.COMMENT: "commented on", Verdict.Kind.CHANGES: "asked for changes of", Verdict.Kind.APPROVE: "approved"}
 ACTIVITIES = 5
 THREADS = 20
 """The most open threads that are listed."""
@@ -310,9 +298,7 @@ def reviewers_of(standing: Standing) -> list[ReviewerRow]:
     return rows + [_reviewer(standing, verdict.person, verdict.name, verdict, None) for verdict in others]
 
 
-def _reviewer(
-    standing: Standing, person: User, name: str, verdict: Verdict | None, asked: Reviewer | None
-) -> ReviewerRow:
+def _reviewer(standing: Standing, person: User, name: str, verdict: Verdict | None, asked: Reviewer | None) -> ReviewerRow:
     is_stale = verdict is not None and standing.is_stale(verdict)
     state, icon, text = SAID[Verdict.Kind(verdict.kind)] if verdict else ("quiet", "pending", "waiting")
     if is_stale and verdict is not None and verdict.kind == Verdict.Kind.APPROVE:

@@ -95,13 +95,7 @@ def give_verdict(chain: Chain, version: int, kind: str, summary: str, *, by: Use
     if kind == Verdict.Kind.APPROVE and saved_by(chain, version, by):
         raise Refused(f"You saved version {version}; somebody else has to approve it.")
     verdict = Verdict.objects.create(
-        chain=chain,
-        version=version,
-        kind=kind,
-        summary=_text(summary),
-        person=by,
-        name=by.display_name,
-        given_at=timezone.now(),
+        chain=chain, version=version, kind=kind, summary=_text(summary), person=by, name=by.display_name, given_at=timezone.now()
     )
     verdict_given(verdict, open_request(chain))
     return verdict
@@ -182,6 +176,4 @@ def start_search(chain: Chain, person: User) -> bool:
 
 
 def _snapshot(chain: Chain) -> Snapshot:
-    return Snapshot.objects.select_related("history").get(
-        versions__history=chain.history, versions__number=chain.version
-    )
+    return Snapshot.objects.select_related("history").get(versions__history=chain.history, versions__number=chain.version)

@@ -80,9 +80,7 @@ class Standing:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        return tuple(
-            filter(None, (self._approved(), self._objected(), self._threads(), self._problems(), self._secrets()))
-        )
+        return tuple(filter(None, (self._approved(), self._objected(), self._threads(), self._problems(), self._secrets())))
 
     @property
     def is_ready(self) -> bool:

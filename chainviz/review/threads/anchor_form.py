@@ -60,9 +60,8 @@ def _bounds(chain: StoredChain, path: Path) -> tuple[int, int]:
 
 
 def about(chain: StoredChain, version: int, path: Path | None, quote: str, nth: int = 0) -> NewThread:
-    """Return a thread on these words. `nth`: the number of their occurrence, counted from 0; the last one if there are
-    fewer.
-    Raises Refused if the words are not in the node, PathError if there is no such node.
+    """Return a thread on these words. `nth`: the number of their occurrence, counted from 0; the last one if there are fewer. Raises
+    Refused if the words are not in the node, PathError if there is no such node.
     """
     quote = storable(quote).replace("\r\n", "\n")
     if path is None:

@@ -63,10 +63,7 @@ def _with_mentions(html: str, handles: Collection[str]) -> Iterator[str]:
         elif depth:
             yield piece
         else:
-            yield MENTION.sub(
-                lambda found: f'<span class="mention">{found[0]}</span>' if found[1].lower() in handles else found[0],
-                piece,
-            )
+            yield MENTION.sub(lambda found: f'<span class="mention">{found[0]}</span>' if found[1].lower() in handles else found[0], piece)
 
 
 BADGES = {
@@ -163,9 +160,7 @@ def _chain_url(thread: Thread, place: Place, version: int) -> str:
 
 def _comments(comments: Sequence[Comment], person: User, handles: Iterable[str]) -> tuple[CommentView, ...]:
     known = set(handles)
-    return tuple(
-        CommentView(comment, tuple(_pieces(comment, known)), comment.author_id == person.pk) for comment in comments
-    )
+    return tuple(CommentView(comment, tuple(_pieces(comment, known)), comment.author_id == person.pk) for comment in comments)
 
 
 def _pieces(comment: Comment, handles: set[str]) -> Iterable[tuple[SafeString | None, Suggestion | None, str]]:

@@ -5,42 +5,54 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
-    dependencies = [
-        ('accounts', '0001_squashed'),
-        ('sessions_index', '0001_initial'),
-    ]
+    dependencies = [("accounts", "0001_squashed"), ("sessions_index", "0001_initial")]
 
     operations = [
+        migrations.AlterField(model_name="sessionday", name="day", field=models.DateField(null=True)),
         migrations.AlterField(
-            model_name='sessionday',
-            name='day',
-            field=models.DateField(null=True),
-        ),
-        migrations.AlterField(
-            model_name='sessionday',
-            name='session',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='days', to='sessions_index.session'),
+            model_name="sessionday",
+            name="session",
+            field=models.ForeignKey(
+                db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="days", to="sessions_index.session"
+            ),
         ),
         migrations.AlterField(
-            model_name='sessiontool',
-            name='session',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tools', to='sessions_index.session'),
+            model_name="sessiontool",
+            name="session",
+            field=models.ForeignKey(
+                db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="tools", to="sessions_index.session"
+            ),
         ),
         migrations.AddIndex(
-            model_name='session',
-            index=models.Index(fields=['team', 'agent', 'health', 'ending', 'secrets', 'size', 'duration', 'tokens', 'cost', 'began_at', 'changed_at', 'context', 'window', 'state', 'read_state'], name='session_sums'),
+            model_name="session",
+            index=models.Index(
+                fields=[
+                    "team",
+                    "agent",
+                    "health",
+                    "ending",
+                    "secrets",
+                    "size",
+                    "duration",
+                    "tokens",
+                    "cost",
+                    "began_at",
+                    "changed_at",
+                    "context",
+                    "window",
+                    "state",
+                    "read_state",
+                ],
+                name="session_sums",
+            ),
         ),
         migrations.AddIndex(
-            model_name='sessionday',
-            index=models.Index(fields=['session', 'day', 'model', 'cost', 'input', 'cached', 'output'], name='session_day_sums'),
+            model_name="sessionday",
+            index=models.Index(fields=["session", "day", "model", "cost", "input", "cached", "output"], name="session_day_sums"),
         ),
+        migrations.AddIndex(model_name="sessionday", index=models.Index(fields=["day", "session"], name="session_active_days")),
         migrations.AddIndex(
-            model_name='sessionday',
-            index=models.Index(fields=['day', 'session'], name='session_active_days'),
-        ),
-        migrations.AddIndex(
-            model_name='sessiontool',
-            index=models.Index(fields=['session', 'day', 'name', 'calls', 'errors', 'bytes'], name='session_tool_sums'),
+            model_name="sessiontool",
+            index=models.Index(fields=["session", "day", "name", "calls", "errors", "bytes"], name="session_tool_sums"),
         ),
     ]

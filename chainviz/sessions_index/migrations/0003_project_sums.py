@@ -4,19 +4,15 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
-    dependencies = [
-        ('accounts', '0001_squashed'),
-        ('sessions_index', '0002_sums'),
-    ]
+    dependencies = [("accounts", "0001_squashed"), ("sessions_index", "0002_sums")]
 
     operations = [
-        migrations.RemoveIndex(
-            model_name='session',
-            name='session_project',
-        ),
+        migrations.RemoveIndex(model_name="session", name="session_project"),
         migrations.AddIndex(
-            model_name='session',
-            index=models.Index(fields=['team', 'project', '-changed_at', 'agent', 'health', 'messages', 'tokens', 'cost', 'duration'], name='session_project_sums'),
+            model_name="session",
+            index=models.Index(
+                fields=["team", "project", "-changed_at", "agent", "health", "messages", "tokens", "cost", "duration"],
+                name="session_project_sums",
+            ),
         ),
     ]

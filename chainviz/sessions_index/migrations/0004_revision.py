@@ -4,14 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("sessions_index", "0003_project_sums"),
-    ]
+    dependencies = [("sessions_index", "0003_project_sums")]
 
-    operations = [
-        migrations.AddField(
-            model_name="source",
-            name="revision",
-            field=models.BigIntegerField(default=0),
-        ),
-    ]
+    operations = [migrations.AddField(model_name="source", name="revision", field=models.BigIntegerField(default=0))]

@@ -35,9 +35,7 @@ _MEASURED: dict[bytes, list[list[LongString]]] = {}
 MOST_SHAPES = 64
 
 
-def begun(
-    format: Format, digest: bytes, shape: StoredShape, spans: Sequence[SourceSpan], reads: Sequence[Read]
-) -> Message | None:
+def begun(format: Format, digest: bytes, shape: StoredShape, spans: Sequence[SourceSpan], reads: Sequence[Read]) -> Message | None:
     """Return the message without its source, or None if it must be read whole. `reads` has a reader for the text of each span."""
     if not format.blocks_at:
         return None
@@ -116,9 +114,7 @@ class _List(NamedTuple):
 class PartWindow:
     """Reads some parts of one message. `texts`: the spans of its source, and how to read each."""
 
-    def __init__(
-        self, format: Format, digest: bytes, shape: StoredShape, texts: Sequence[tuple[SourceSpan, Read]]
-    ) -> None:
+    def __init__(self, format: Format, digest: bytes, shape: StoredShape, texts: Sequence[tuple[SourceSpan, Read]]) -> None:
         self._format = format
         self._shape = shape
         self._texts = texts

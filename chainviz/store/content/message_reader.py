@@ -311,10 +311,7 @@ class BodyReader:
         own = [row for row, found in zip(rows, spans, strict=True) if _has_own(found)]
         bodies = self._bodies(own)
         self._prefetch(rows, spans)
-        return [
-            fragments(found, bodies.get((row.run, row.position), b""), reads[row.run])
-            for row, found in zip(rows, spans, strict=True)
-        ]
+        return [fragments(found, bodies.get((row.run, row.position), b""), reads[row.run]) for row, found in zip(rows, spans, strict=True)]
 
     def _prefetch(self, rows: Sequence[StoredMessage], spans: Sequence[list[SourceSpan]]) -> None:
         """Read the chunks of many small messages in one query."""

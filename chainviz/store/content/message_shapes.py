@@ -66,9 +66,7 @@ class StoredShape:
         calls: tuple[CallRef, ...] = ()
         results: tuple[CallRef, ...] = ()
         if self.role == AI:
-            calls = tuple([
-                CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_call" and not p.flag
-            ])
+            calls = tuple([CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_call" and not p.flag])
         elif self.role == TOOL:
             results = tuple([CallRef(p.id, p.name, i) for i, p in enumerate(self.parts) if p.kind == "tool_result"])
         object.__setattr__(self, "calls", calls)

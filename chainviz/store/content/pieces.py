@@ -234,10 +234,7 @@ def pack_splices(changes: Iterable[PieceSplice]) -> bytes:
 
 
 def unpack_splices(packed: bytes | memoryview) -> list[PieceSplice]:
-    return [
-        PieceSplice(start, removed, tuple(Piece(*piece) for piece in pieces))
-        for start, removed, pieces in unpack(packed)
-    ]
+    return [PieceSplice(start, removed, tuple(Piece(*piece) for piece in pieces)) for start, removed, pieces in unpack(packed)]
 
 
 def runs_in(packed: bytes | memoryview, *, is_key: bool) -> set[int]:

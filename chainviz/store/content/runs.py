@@ -85,9 +85,7 @@ class RunWriter:
         position = self.count
         digest = message_digest(message)
         source = pack_source(message.source)
-        self._rows.append(
-            (self._run, position, digest, message.size, pack_skeleton(message), preview(message), source.spans)
-        )
+        self._rows.append((self._run, position, digest, message.size, pack_skeleton(message), preview(message), source.spans))
         self._hash.add_source(position, source.spans)
         if source.body:
             body = pack_body(source.body)

@@ -70,10 +70,7 @@ def unpack_spans(source: bytes) -> list[SourceSpan]:
     if source[:2] == b"[[" and source.count(b"[") == 2 and source.count(b",") == 3:  # nearly every message of an import
         ordinal, lead, start, length = source[2:-2].split(b",")
         return [SourceSpan(int(ordinal), int(lead), int(start), int(length), None)]
-    return [
-        SourceSpan(span[0], span[1], span[2], span[3], tuple(span[4]) if len(span) > 4 else None)
-        for span in unpack(source)
-    ]
+    return [SourceSpan(span[0], span[1], span[2], span[3], tuple(span[4]) if len(span) > 4 else None) for span in unpack(source)]
 
 
 def stored_bytes(source: bytes) -> int:

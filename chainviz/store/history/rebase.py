@@ -133,9 +133,7 @@ def _with_joined(parent: Snapshot, pieces: Sequence[Piece], merge: SnapshotMerge
     return found, run
 
 
-def _merged_template(
-    parent: Snapshot, changes: Sequence[PlacedSplice], merge: SnapshotMerge, choice: Choice
-) -> Template | None:
+def _merged_template(parent: Snapshot, changes: Sequence[PlacedSplice], merge: SnapshotMerge, choice: Choice) -> Template | None:
     """Return the template after the merge; None for that of the parent. `choice` is the side that wins conflicts."""
     if merge.surroundings is not None and merge.surroundings.texts:
         return _template(parent, changes, merge.surroundings.context(parent, choice))

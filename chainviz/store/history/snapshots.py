@@ -84,9 +84,7 @@ class NextSnapshot:
         return snapshot
 
 
-def next_snapshot(
-    parent: Snapshot, changes: Sequence[PlacedSplice], batch: Batch = nullcontext, format: str = ""
-) -> NextSnapshot:
+def next_snapshot(parent: Snapshot, changes: Sequence[PlacedSplice], batch: Batch = nullcontext, format: str = "") -> NextSnapshot:
     """Return the snapshot after `parent`, in time proportional to the changes. `batch` opens the transactions in which blocks of the
     outline are written. `format` is the new format of a converted chain; "" if it does not change."""
     chain = chain_of(parent)

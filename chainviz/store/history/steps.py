@@ -205,9 +205,7 @@ def _same_ends(removed: Sequence[StoredMessage], messages: Sequence[Message]) ->
     return head, tail
 
 
-def surroundings_after(
-    parent: Snapshot, changes: Sequence[PlacedSplice], around: DocumentContext | None
-) -> DocumentContext | None:
+def surroundings_after(parent: Snapshot, changes: Sequence[PlacedSplice], around: DocumentContext | None) -> DocumentContext | None:
     """`around` is what a step makes of the surroundings of `parent`; None, also as the answer: they stay the same. A step
     that sets the processed_length itself has the last word."""
     format = formats.get_format(parent.format)

@@ -5,24 +5,24 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
-    dependencies = [
-        ('store', '0001_squashed'),
-    ]
+    dependencies = [("store", "0001_squashed")]
 
     operations = [
         migrations.CreateModel(
-            name='Derived',
+            name="Derived",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=32)),
-                ('key', models.CharField(max_length=128)),
-                ('version', models.IntegerField()),
-                ('content', models.BinaryField()),
-                ('snapshot', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='derived', to='store.snapshot')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=32)),
+                ("key", models.CharField(max_length=128)),
+                ("version", models.IntegerField()),
+                ("content", models.BinaryField()),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="derived", to="store.snapshot"
+                    ),
+                ),
             ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('snapshot', 'kind', 'key'), name='derived_once')],
-            },
-        ),
+            options={"constraints": [models.UniqueConstraint(fields=("snapshot", "kind", "key"), name="derived_once")]},
+        )
     ]

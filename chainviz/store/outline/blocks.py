@@ -139,9 +139,7 @@ def pack_sections(sections: Sequence[SectionRow]) -> PackedBlock:
 @forgettable
 @lru_cache(maxsize=AT_HAND)
 def unpack_sections(content: bytes) -> SectionBlock:
-    return SectionBlock(
-        tuple(SectionRow(Measure(*sums), Piece(run, start, 1), tools) for *sums, run, start, tools in unpack(content))
-    )
+    return SectionBlock(tuple(SectionRow(Measure(*sums), Piece(run, start, 1), tools) for *sums, run, start, tools in unpack(content)))
 
 
 def _digest(content: Any) -> bytes:

@@ -43,11 +43,7 @@ class OutlineBuilder:
     """Takes the messages of a snapshot in order; `write` stores each block that is full."""
 
     def __init__(
-        self,
-        write: Callable[[PackedBlock], None],
-        format: str = "",
-        late: LateIds = NO_LATE,
-        request: Request = NO_REQUEST,
+        self, write: Callable[[PackedBlock], None], format: str = "", late: LateIds = NO_LATE, request: Request = NO_REQUEST
     ) -> None:
         """`format` is the format of the chain, `late` the known ids of its late results, and `request` the recorded fields beside its
         messages."""
@@ -207,10 +203,7 @@ def _unread(snapshot: Snapshot) -> Counts:
     unread = envelope_of(snapshot).unread
     if not unread:
         return {}
-    return {
-        "": counted(unread_problems(unread)),
-        **{provider.name: counted(provider.unread(unread)) for provider in PROVIDERS},
-    }
+    return {"": counted(unread_problems(unread)), **{provider.name: counted(provider.unread(unread)) for provider in PROVIDERS}}
 
 
 def rebuild_outline(snapshot: Snapshot, report: Progress = ignore_progress) -> Outline:
@@ -237,10 +230,7 @@ def compute(
 
 
 def compute_of(
-    pieces: Sequence[Piece],
-    document: tuple[str, Request],
-    write: Callable[[PackedBlock], None],
-    report: Progress = ignore_progress,
+    pieces: Sequence[Piece], document: tuple[str, Request], write: Callable[[PackedBlock], None], report: Progress = ignore_progress
 ) -> tuple[Listing, Charts]:
     """Return the outline of messages without a snapshot. `document` is their format and the recorded fields beside them; the charts do not
     include these fields."""

@@ -119,9 +119,7 @@ def add_up(measures: Iterable[Measure]) -> Measure:
     parts = list(measures)
     if not parts:
         return NOTHING
-    headers, pairs, messages, size, header_size, invalid, problems, usage, rules, began, ended, *numbers = zip(
-        *parts, strict=True
-    )
+    headers, pairs, messages, size, header_size, invalid, problems, usage, rules, began, ended, *numbers = zip(*parts, strict=True)
     return Measure(
         sum(headers),
         sum(pairs),

@@ -213,9 +213,7 @@ class _TouchedRows:
         )
         return [refs for is_header, refs in rows if refs or is_header]
 
-    def new(
-        self, charts: Charts, first_uses: FirstUses | None, around: tuple[str, LateIds, Request]
-    ) -> list[HashedRow]:
+    def new(self, charts: Charts, first_uses: FirstUses | None, around: tuple[str, LateIds, Request]) -> list[HashedRow]:
         """Return the new rows. `around` is the format of the chain, its late results, and the recorded fields beside its messages."""
         for old in cut_rows(row.shape for row in self._old):
             charts.add(old.messages, -1)

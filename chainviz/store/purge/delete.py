@@ -176,9 +176,7 @@ def _reached(history: History, parents: dict[int, int | None]) -> set[int]:
 
 
 def _runs_of(history: History, snapshots: set[int]) -> set[int]:
-    templates: models.QuerySet[Snapshot, int | None] = Snapshot.objects.filter(pk__in=snapshots).values_list(
-        "template", flat=True
-    )
+    templates: models.QuerySet[Snapshot, int | None] = Snapshot.objects.filter(pk__in=snapshots).values_list("template", flat=True)
     runs = set(Template.objects.filter(run__history=history, pk__in=templates).values_list("pk", flat=True))
     # a step that only removes messages has its own run, which no piece refers to
     for run, key, packed in Snapshot.objects.filter(pk__in=snapshots).values_list("run", "key", "pieces"):

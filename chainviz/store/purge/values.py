@@ -111,15 +111,11 @@ def reach(histories: Iterable[int], values: Iterable[str], report: Report = lamb
     return Reach(related.histories, related.uploads, places)
 
 
-def others_with(
-    owner: str, left_out: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None
-) -> list[Reach]:
+def others_with(owner: str, left_out: Iterable[int], values: Iterable[str], report: Report = lambda done, text: None) -> list[Reach]:
     """Find the families of an owner's other uploads that contain a value. New texts in their drafts are not searched, but they are purged
     with the family."""
     blanks = Blanks(values)
-    uploads = list(
-        Upload.objects.filter(owner=owner).exclude(pk__in=left_out).order_by("pk").values_list("pk", flat=True)
-    )
+    uploads = list(Upload.objects.filter(owner=owner).exclude(pk__in=left_out).order_by("pk").values_list("pk", flat=True))
     found = []
     for number, upload in enumerate(uploads):
         places = count_in(upload, blanks, _share(report, number, len(uploads)))

@@ -60,9 +60,7 @@ class HitPage:
     """The value of `after` for the next page; None if the whole chain was searched."""
 
 
-def find(
-    chain: StoredChain, text: str, *, case_sensitive: bool = False, limit: int = 50, after: Place | None = None
-) -> HitPage:
+def find(chain: StoredChain, text: str, *, case_sensitive: bool = False, limit: int = 50, after: Place | None = None) -> HitPage:
     """Return matches in chain order, starting after `after`."""
     if not text:
         return HitPage((), None)
@@ -321,7 +319,5 @@ def messages_with_id(chain: StoredChain, id: str, most: int) -> list[int]:
     found = [index for index, row in zip(near, rows, strict=True) if id in {ref.id for ref in (*row.shape.calls, *row.shape.results)}]
     others = [(index, row) for index, row in zip(near, rows, strict=True) if index not in found and stored_bytes(row.source) <= LONGEST]
     sources = chain.bodies.sources([row for _, row in others])
-    found += [
-        index for (index, _), source in zip(others, sources, strict=True) if any(f'"{id}"' in fragment.text for fragment in source)
-    ]
+    found += [index for (index, _), source in zip(others, sources, strict=True) if any(f'"{id}"' in fragment.text for fragment in source)]
     return sorted(found)[:most]

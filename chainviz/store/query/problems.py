@@ -121,19 +121,13 @@ class _Rows:
         self._several = chain.outline.listing.section_count > 1
         self._by_section = SectionRules(chain.outline, chain.format)
         self._once = self._by_section.rows_once(wanted.provider)
-        self._anywhere, self._in_last = (
-            (Mark(0), Mark(0)) if wanted.provider == "" else self._by_section.marks_from(wanted.provider)
-        )
+        self._anywhere, self._in_last = (Mark(0), Mark(0)) if wanted.provider == "" else self._by_section.marks_from(wanted.provider)
 
     def may_be_in(self, measure: Measure, end: int) -> bool:
         """Return True if a block with these sums, which ends before row `end`, may have matching problems."""
         marks = self._marks(end - 1)
         once = any(end - measure.rows <= row < end for row in self._once)
-        return (
-            once
-            or bool(self._wanted.number(measure.problems, self._several))
-            or any(measure.marked(mark) for mark in marks)
-        )
+        return once or bool(self._wanted.number(measure.problems, self._several)) or any(measure.marked(mark) for mark in marks)
 
     def of(self, number: int, row: Row) -> Iterator[tuple[Path, list[Problem]]]:
         """Yield the path and the matching problems of each row that has any."""

@@ -123,11 +123,7 @@ class _Spot:
 
 
 def window(
-    chain: StoredChain,
-    start: Path | None = None,
-    direction: Direction = "down",
-    count: int = 60,
-    folds: Folds = ALL_OPEN,
+    chain: StoredChain, start: Path | None = None, direction: Direction = "down", count: int = 60, folds: Folds = ALL_OPEN
 ) -> Window:
     """Read a window: rows from `start` on for direction down, or rows before `start` for direction up, from top to bottom."""
     count = max(1, min(count, MOST))
@@ -350,7 +346,5 @@ def _row(path: Path, place: RowPlace, shapes: tuple[StoredShape, ...], sections:
 
 def row_problems(path: Path, place: RowPlace, sections: int) -> tuple[Problem, ...]:
     return tuple(
-        unpack_problem(packed, place.row.kind, path, place.start)
-        for packed in place.row.problems
-        if sections > 1 or packed[5] != OPENING
+        unpack_problem(packed, place.row.kind, path, place.start) for packed in place.row.problems if sections > 1 or packed[5] != OPENING
     )

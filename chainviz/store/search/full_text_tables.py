@@ -1,11 +1,10 @@
 """The words of blocks of messages in the database. A block is small enough that a phrase is found, and a match read, quickly.
 
-SQLite: contentless FTS5 tables, so that no text is stored twice. FTS5 keeps the words of a deleted row until it merges its
-segments, and its option against that needs SQLite 3.42. A table can be emptied at any time, though, so the words lie in
-SHARDS tables by chain: taking a chain out empties one of them, and a job fills it again with the other chains.
-The tokenizer `ascii` takes our words as they are: every letter beyond ASCII is part of a word.
-The first blocks of a chain lie under negative numbers, before all others: a frequent word is in one of them in nearly every
-chain, and then the thousands of others that have it are not gone through.
+SQLite: contentless FTS5 tables, so that no text is stored twice. FTS5 keeps the words of a deleted row until it merges its segments,
+and its option against that needs SQLite 3.42. A table can be emptied at any time, though, so the words lie in SHARDS tables by chain:
+taking a chain out empties one of them, and a job fills it again with the other chains. The tokenizer `ascii` takes our words as they
+are: every letter beyond ASCII is part of a word. The first blocks of a chain lie under negative numbers, before all others: a frequent
+word is in one of them in nearly every chain, and then the thousands of others that have it are not gone through.
 
 PostgreSQL: a tsvector in the row of the block with a GIN index, made of our words without a dictionary.
 """
@@ -41,9 +40,7 @@ BLOCK = "JOIN store_searchblock b ON b.id = abs(f.rowid)"
 def create(schema_editor: Any) -> None:
     if schema_editor.connection.vendor == "sqlite":
         for table in TABLES:
-            schema_editor.execute(
-                f"CREATE VIRTUAL TABLE {table} USING fts5(words, content='', columnsize=0, tokenize='ascii')"
-            )
+            schema_editor.execute(f"CREATE VIRTUAL TABLE {table} USING fts5(words, content='', columnsize=0, tokenize='ascii')")
         return
     schema_editor.execute("ALTER TABLE store_searchblock ADD COLUMN words tsvector")
     schema_editor.execute("CREATE INDEX store_searchblock_words ON store_searchblock USING gin (words)")

@@ -164,9 +164,7 @@ def _chain(state: SearchState) -> Iterator[Finding]:
         rows[Piece(run, start, length)][bytes(digest)] += 1
         keys[bytes(digest)] = pk
     places = Places(pieces_of(state.snapshot))
-    wrong = Finding(
-        "error", f"The search index of chain {state.pk} does not have the words of its newest version; {REBUILD}"
-    )
+    wrong = Finding("error", f"The search index of chain {state.pk} does not have the words of its newest version; {REBUILD}")
     if total(join(sorted(rows))) != total(places.pieces) or any(places.index(p.run, p.start) < 0 for p in rows):
         yield wrong
         return

@@ -140,9 +140,7 @@ def messages_in(chain: StoredChain, ids: NewIds) -> Iterator[Message]:
     return renamed(filled_in(messages_of(chain.snapshot), chain.surroundings.texts), ids)
 
 
-def export_whole_file(
-    upload: Upload, documents: Iterable[tuple[Span, Iterable[bytes]]], rewrite: Rewrite | None = None
-) -> Iterator[bytes]:
+def export_whole_file(upload: Upload, documents: Iterable[tuple[Span, Iterable[bytes]]], rewrite: Rewrite | None = None) -> Iterator[bytes]:
     """Yield the upload with new documents in place of its chains. The other text is unchanged, or rewritten by `rewrite`."""
     return written(whole_file(upload.length, documents, UploadReader(upload.pk), rewrite), upload.encoding)
 

@@ -187,9 +187,7 @@ def _few(messages: Iterator[Message]) -> tuple[Message, ...] | None:
     return tuple(found)
 
 
-def grow(
-    head: Version, difference: Difference, *, author: str, note: str, arrived: Callable[[Version], object]
-) -> Version:
+def grow(head: Version, difference: Difference, *, author: str, note: str, arrived: Callable[[Version], object]) -> Version:
     """Return the next version. `arrived` is called in the transaction that makes it; if it raises, nothing stays.
 
     Raises Conflict if another version came between, and BrokenOff where values were purged.

@@ -39,9 +39,7 @@ def batch(history: History) -> Iterator[None]:
     with transaction.atomic():
         now = _renew(history)
         if now is None:
-            raise BrokenOff(
-                "The import was idle for too long, or values were purged from this file; upload it again."
-            )
+            raise BrokenOff("The import was idle for too long, or values were purged from this file; upload it again.")
         yield
     history.importing = now
 

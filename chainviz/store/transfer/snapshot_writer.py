@@ -50,11 +50,7 @@ class SnapshotWriter:
         return Template.objects.create(run=self._run, envelope=envelope, shell=shell, starts=self._writer.starts)
 
     def snapshot(
-        self,
-        template: Template | None,
-        operation: str = "",
-        options: dict[str, Any] | None = None,
-        parent: Snapshot | None = None,
+        self, template: Template | None, operation: str = "", options: dict[str, Any] | None = None, parent: Snapshot | None = None
     ) -> Snapshot:
         run, listing, count = self._run, self._listing, self._writer.count
         total = listing.total
@@ -93,9 +89,7 @@ def first_versions(snapshots: Sequence[Snapshot], *, author: str, note: str = ""
     history = snapshots[0].history
     version: Version | None = None
     for number, snapshot in enumerate(snapshots, 1):
-        version = Version.objects.create(
-            history=history, number=number, snapshot=snapshot, parent=version, author=author, note=note
-        )
+        version = Version.objects.create(history=history, number=number, snapshot=snapshot, parent=version, author=author, note=note)
     assert version is not None
     History.objects.filter(pk=history.pk).update(head=version, importing=None)
     return version

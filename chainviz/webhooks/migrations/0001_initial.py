@@ -6,40 +6,40 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-        ('accounts', '0001_squashed'),
-    ]
+    dependencies = [("accounts", "0001_squashed")]
 
     operations = [
         migrations.CreateModel(
-            name='Webhook',
+            name="Webhook",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('url', models.CharField(max_length=500)),
-                ('events', models.CharField(max_length=200)),
-                ('nonce', models.CharField(default=chainviz.webhooks.models.new_nonce, max_length=40)),
-                ('is_active', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='webhooks', to='accounts.team')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("url", models.CharField(max_length=500)),
+                ("events", models.CharField(max_length=200)),
+                ("nonce", models.CharField(default=chainviz.webhooks.models.new_nonce, max_length=40)),
+                ("is_active", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("team", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="webhooks", to="accounts.team")),
             ],
         ),
         migrations.CreateModel(
-            name='Delivery',
+            name="Delivery",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('message_id', models.CharField(max_length=40, unique=True)),
-                ('event', models.CharField(max_length=30)),
-                ('body', models.TextField()),
-                ('created_at', models.DateTimeField(db_index=True)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('outcome', models.CharField(blank=True, default='', max_length=300)),
-                ('tried_at', models.DateTimeField(null=True)),
-                ('next_at', models.DateTimeField(null=True)),
-                ('delivered_at', models.DateTimeField(null=True)),
-                ('webhook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='webhooks.webhook')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("message_id", models.CharField(max_length=40, unique=True)),
+                ("event", models.CharField(max_length=30)),
+                ("body", models.TextField()),
+                ("created_at", models.DateTimeField(db_index=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("outcome", models.CharField(blank=True, default="", max_length=300)),
+                ("tried_at", models.DateTimeField(null=True)),
+                ("next_at", models.DateTimeField(null=True)),
+                ("delivered_at", models.DateTimeField(null=True)),
+                (
+                    "webhook",
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="deliveries", to="webhooks.webhook"),
+                ),
             ],
         ),
     ]

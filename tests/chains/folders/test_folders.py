@@ -324,9 +324,7 @@ def conversation(root: Path) -> Path:
     return events
 
 
-def test_a_folder_of_events_is_one_entry_and_one_chain_that_grows(
-    client: Client, number: int, root: Path, conversation: Path
-) -> None:
+def test_a_folder_of_events_is_one_entry_and_one_chain_that_grows(client: Client, number: int, root: Path, conversation: Path) -> None:
     name = "hands/c0ffee/events"
     text = page(client, f"?folder={number}&in=hands")
     assert names_in(text) == [name]

@@ -62,8 +62,8 @@ def test_results_of_every_convention_stand_beside_their_calls(chain: Chain) -> N
 def test_counts_are_of_the_whole_chain(chain: Chain) -> None:
     for query in ("", "?state=error", "?tool=nothing"):
         html = page(chain, query)
-        assert re.search(r'Results</span>.*?>7</span>.*?in 6 messages', html)
-        assert re.search(r'Errors</span>.*?>3</span>.*?1 without a call', html)
+        assert re.search(r"Results</span>.*?>7</span>.*?in 6 messages", html)
+        assert re.search(r"Errors</span>.*?>3</span>.*?1 without a call", html)
 
 
 @pytest.mark.parametrize(

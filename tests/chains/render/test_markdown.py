@@ -43,7 +43,7 @@ def test_a_long_word_is_marked_so_that_it_is_not_kerned() -> None:
 )
 def test_nothing_dangerous_gets_through(text: str) -> None:
     html = prose(text).removeprefix('<div class="prose" hx-disable>')
-    for tag in ("<script", "<img", "<style", "<svg", "<iframe", "javascript:alert(1)\"", "title=", "onclick=\"", "<a hx-"):
+    for tag in ("<script", "<img", "<style", "<svg", "<iframe", 'javascript:alert(1)"', "title=", 'onclick="', "<a hx-"):
         assert tag not in html
 
 

@@ -87,22 +87,12 @@ def test_every_other_address_takes_a_visitor_for_nobody(owner: Membership, chain
     token = address.split("/")[2]
     visitor = Client(headers={"Authorization": f"Bearer {token}"})
     visitor.get(address)
-    holes = {
-        "chain_id": chain.pk,
-        "number": 1,
-        "before": 1,
-        "after": 2,
-        "token": token,
-        "kind": "csv",
-        "name": "repair",
-    }
+    holes = {"chain_id": chain.pk, "number": 1, "before": 1, "after": 2, "token": token, "kind": "csv", "name": "repair"}
     wrong = []
     for name, route, _ in addresses():
         if name == "chains:shared":
             continue
-        page = re.sub(
-            r"<(?:\w+:)?(\w+)>", lambda hole: str(holes.get(hole[1], "1" if "id" in hole[1] else "s1.p1")), route
-        )
+        page = re.sub(r"<(?:\w+:)?(\w+)>", lambda hole: str(holes.get(hole[1], "1" if "id" in hole[1] else "s1.p1")), route)
         answer = visitor.get(page)
         body = answer.getvalue().decode(errors="replace")
         if answer.status_code == 200 and ("Noted." in body or chain.title in body):
@@ -141,9 +131,7 @@ def test_a_link_that_ended_looks_like_one_that_never_was(owner: Membership, chai
     assert ends_by(lambda link: client.post(f"/team/members/{owner.pk}/", {"act": "remove"}))
 
 
-def test_only_a_digest_is_stored_and_the_token_is_in_no_log(
-    owner: Membership, chain: Chain, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_only_a_digest_is_stored_and_the_token_is_in_no_log(owner: Membership, chain: Chain, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     address = shared_by(owner, chain)
     token = address.split("/")[2]

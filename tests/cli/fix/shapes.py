@@ -73,7 +73,7 @@ ANTHROPIC: dict[str, Lines] = {
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "late"}]},
         {"role": "assistant", "content": "Thank you."},
         {"role": "user", "content": "Go on"},
-    ],
+    ]
 }
 CODEX: dict[str, Lines] = {
     "a call that was interrupted": [
@@ -98,7 +98,7 @@ PI: dict[str, Lines] = {
             },
         },
         {"type": "message", "message": {"role": "user", "content": "Again"}},
-    ],
+    ]
 }
 OPENHANDS: dict[str, Lines] = {
     "an action that was interrupted": [asked(0, "Look"), acted(1, "c1"), asked(2, "Are you there?")],

@@ -14,6 +14,7 @@ from tests.cli.fix.sessions import META, Lines, item, json_lines, patched, reaso
 
 def test_a_rewritten_line_of_codex_keeps_its_time(tmp_path: Path, capsys: Any) -> None:
     """Codex passes over lines without one."""
+
     def line(**payload: Any) -> dict[str, Any]:
         return {"timestamp": "2026-11-21T20:00:00Z", "type": "response_item", "payload": {"type": "message", **payload}}
 

@@ -19,8 +19,10 @@ def test_what_is_not_utf_8_is_refused(tmp_path: Path, capsys: Any) -> None:
     assert main(["fix", str(session)]) == 2 and "save it as UTF-8 first" in capsys.readouterr().err
 
 
-ASKS = '{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": ' \
+ASKS = (
+    '{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": '
     '{"name": "ls", "arguments": "{}"}}]}, {"role": "user", "content": "b"}'
+)
 REQUEST = f'{{"model": "gpt-4o", "messages": [{ASKS}], "temperature": 1}}'
 
 
@@ -60,6 +62,7 @@ def test_the_system_text_beside_the_messages_is_part_of_the_request(tmp_path: Pa
 def test_a_session_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     session = tmp_path / "session.jsonl"
     session.write_bytes(json_lines(CLAUDE["a call at the end"]))
+
     def written_meanwhile(*arguments: Any) -> None:
         with session.open("ab") as file:
             file.write(b"{}\n")

@@ -50,15 +50,11 @@ def add_session(connection: sqlite3.Connection, number: int) -> None:
     )
     asked = add_message(connection, id, 1, {"role": "user", "model": {"providerID": "local", "modelID": "m"}})
     add_part(connection, id, asked, 1, {"type": "text", "text": f"How many crates are in depot {number}?"})
-    answered = add_message(
-        connection, id, 2, {"role": "assistant", "parentID": asked, "modelID": "m", "providerID": "local"}
-    )
+    answered = add_message(connection, id, 2, {"role": "assistant", "parentID": asked, "modelID": "m", "providerID": "local"})
     add_part(connection, id, answered, 2, {"type": "step-start"})
     add_part(connection, id, answered, 3, {"type": "text", "text": "I look at the folder."})
     add_part(connection, id, answered, 4, {"type": "tool", "tool": "bash", "callID": f"call_{number}", "state": TOOL})
-    closed = add_message(
-        connection, id, 3, {"role": "assistant", "parentID": asked, "modelID": "m", "providerID": "local"}
-    )
+    closed = add_message(connection, id, 3, {"role": "assistant", "parentID": asked, "modelID": "m", "providerID": "local"})
     add_part(connection, id, closed, 5, {"type": "text", "text": "There are 4 crates."})
 
 
@@ -71,7 +67,5 @@ def add_message(connection: sqlite3.Connection, session: str, number: int, data:
 
 def add_part(connection: sqlite3.Connection, session: str, message: str, number: int, data: dict[str, Any]) -> str:
     id, time = f"prt_{session[4:]}_{number:03d}", TIME + number
-    connection.execute(
-        "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", (id, message, session, time, time, json.dumps(data))
-    )
+    connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", (id, message, session, time, time, json.dumps(data)))
     return id

@@ -40,15 +40,7 @@ def build_crush(connection: sqlite3.Connection) -> None:
                 {"type": "finish", "data": {"reason": "tool_use"}},
             ],
         ),
-        (
-            "tool",
-            [
-                {
-                    "type": "tool_result",
-                    "data": {"tool_call_id": "c", "name": "view", "content": "crates: 4", "is_error": False},
-                }
-            ],
-        ),
+        ("tool", [{"type": "tool_result", "data": {"tool_call_id": "c", "name": "view", "content": "crates: 4", "is_error": False}}]),
         ("assistant", [{"type": "text", "data": {"text": "There are 4."}}]),
     ]
     for number, (role, parts) in enumerate(rows):
@@ -68,13 +60,7 @@ def build_goose(connection: sqlite3.Connection) -> None:
     result = {"status": "success", "value": {"content": [{"type": "text", "text": "crates: 4"}]}}
     rows = [
         ("user", [{"type": "text", "text": "How many crates?"}]),
-        (
-            "assistant",
-            [
-                {"type": "thinking", "thinking": "Look.", "signature": ""},
-                {"type": "toolRequest", "id": "c", "toolCall": call},
-            ],
-        ),
+        ("assistant", [{"type": "thinking", "thinking": "Look.", "signature": ""}, {"type": "toolRequest", "id": "c", "toolCall": call}]),
         ("user", [{"type": "toolResponse", "id": "c", "toolResult": result}]),
         ("assistant", [{"type": "text", "text": "There are 4."}]),
     ]
@@ -104,23 +90,12 @@ def build_hermes(connection: sqlite3.Connection) -> None:
 
 def zed_thread() -> dict[str, Any]:
     use = {"id": "c", "name": "view", "raw_input": json.dumps(CALL), "input": CALL, "is_input_complete": True}
-    result = {
-        "tool_use_id": "c",
-        "tool_name": "view",
-        "is_error": False,
-        "content": {"Text": "crates: 4"},
-        "output": None,
-    }
+    result = {"tool_use_id": "c", "tool_name": "view", "is_error": False, "content": {"Text": "crates: 4"}, "output": None}
     return {
         "title": "Depot",
         "messages": [
             {"User": {"id": "u", "content": [{"Text": "How many crates?"}]}},
-            {
-                "Agent": {
-                    "content": [{"Thinking": {"text": "Look.", "signature": None}}, {"ToolUse": use}],
-                    "tool_results": {"c": result},
-                }
-            },
+            {"Agent": {"content": [{"Thinking": {"text": "Look.", "signature": None}}, {"ToolUse": use}], "tool_results": {"c": result}}},
             {"Agent": {"content": [{"Text": "There are 4."}], "tool_results": {}}},
         ],
         "version": "0.3.0",
@@ -130,17 +105,13 @@ def zed_thread() -> dict[str, Any]:
 def build_zed(connection: sqlite3.Connection) -> None:
     from chainviz.core.databases.json_rows import zstd
 
-    connection.execute(
-        "CREATE TABLE threads (id TEXT PRIMARY KEY, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB)"
-    )
+    connection.execute("CREATE TABLE threads (id TEXT PRIMARY KEY, summary TEXT, updated_at TEXT, data_type TEXT, data BLOB)")
     data = zstd.compress(json.dumps(zed_thread()).encode())
     connection.execute("INSERT INTO threads VALUES ('s', 'Depot', '2026-11-27T08:34:50Z', 'zstd', ?)", (data,))
 
 
 def build_kiro(connection: sqlite3.Connection) -> None:
-    connection.execute(
-        "CREATE TABLE conversations_v2 (key TEXT, conversation_id TEXT, value TEXT, created_at INTEGER, updated_at INTEGER)"
-    )
+    connection.execute("CREATE TABLE conversations_v2 (key TEXT, conversation_id TEXT, value TEXT, created_at INTEGER, updated_at INTEGER)")
     use = {"id": "c", "name": "view", "args": CALL}
     result = {"tool_use_id": "c", "content": [{"Text": "crates: 4"}], "status": "Success"}
     history = [
@@ -160,13 +131,7 @@ def build_kiro(connection: sqlite3.Connection) -> None:
 def build_cursor(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TABLE ItemTable (key TEXT UNIQUE, value BLOB)")
     connection.execute("CREATE TABLE cursorDiskKV (key TEXT UNIQUE, value BLOB)")
-    tool = {
-        "toolCallId": "c",
-        "name": "view",
-        "rawArgs": json.dumps(CALL),
-        "status": "completed",
-        "result": "crates: 4",
-    }
+    tool = {"toolCallId": "c", "name": "view", "rawArgs": json.dumps(CALL), "status": "completed", "result": "crates: 4"}
     bubbles = [
         {"type": 1, "bubbleId": "1", "text": "How many crates?"},
         {"type": 2, "bubbleId": "2", "text": "", "thinking": {"text": "Look.", "signature": ""}},
@@ -176,9 +141,7 @@ def build_cursor(connection: sqlite3.Connection) -> None:
     headers = [{"bubbleId": bubble["bubbleId"], "type": bubble["type"]} for bubble in bubbles]
     head = {"composerId": "s", "name": "Depot", "createdAt": 1795768489000, "fullConversationHeadersOnly": headers}
     rows = {"composerData:s": head, **{f"bubbleId:s:{bubble['bubbleId']}": bubble for bubble in bubbles}}
-    connection.executemany(
-        "INSERT INTO cursorDiskKV VALUES (?, ?)", [(key, json.dumps(value)) for key, value in rows.items()]
-    )
+    connection.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", [(key, json.dumps(value)) for key, value in rows.items()])
 
 
 def build_cursor_chat(connection: sqlite3.Connection) -> None:
@@ -298,24 +261,14 @@ def test_a_damaged_chat_of_cursor_is_read_quickly(tmp_path: Path) -> None:
 
 def test_open_webui_follows_the_path_to_the_last_message(tmp_path: Path) -> None:
     def build(connection: sqlite3.Connection) -> None:
-        connection.execute(
-            "CREATE TABLE chat (id TEXT, user_id TEXT, title TEXT, chat TEXT, created_at INTEGER, updated_at INTEGER)"
-        )
+        connection.execute("CREATE TABLE chat (id TEXT, user_id TEXT, title TEXT, chat TEXT, created_at INTEGER, updated_at INTEGER)")
         messages = {
-            "a": {
-                "id": "a",
-                "parentId": None,
-                "childrenIds": ["b", "c"],
-                "role": "user",
-                "content": "How many crates?",
-            },
+            "a": {"id": "a", "parentId": None, "childrenIds": ["b", "c"], "role": "user", "content": "How many crates?"},
             "b": {"id": "b", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "Three."},
             "c": {"id": "c", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "There are 4."},
         }
         chat = {"title": "Depot", "history": {"messages": messages, "currentId": "c"}, "messages": []}
-        connection.execute(
-            "INSERT INTO chat VALUES ('s', 'u', 'Depot', ?, 1795768489, 1795768490)", (json.dumps(chat),)
-        )
+        connection.execute("INSERT INTO chat VALUES ('s', 'u', 'Depot', ?, 1795768489, 1795768490)", (json.dumps(chat),))
 
     path = built(tmp_path / "webui.db", build)
     (session,) = get_store("open-webui").sessions(path)
@@ -344,8 +297,7 @@ def test_no_database_is_taken_for_another(tmp_path: Path) -> None:
 def test_a_database_of_no_agent_names_its_tables(tmp_path: Path) -> None:
     path = built(tmp_path / "songs.db", lambda connection: connection.execute("CREATE TABLE songs (title)") and None)
     with pytest.raises(
-        DocumentError,
-        match=r"an SQLite database with other tables \(it has songs\) than those that chainviz reads: opencode, ",
+        DocumentError, match=r"an SQLite database with other tables \(it has songs\) than those that chainviz reads: opencode, "
     ):
         load(path)
 
@@ -356,9 +308,7 @@ def test_a_view_is_no_table(tmp_path: Path) -> None:
     create(path, log=False)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("ALTER TABLE part RENAME TO rest")
-        connection.execute(
-            "CREATE VIEW part AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT * FROM rest, n"
-        )
+        connection.execute("CREATE VIEW part AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT * FROM rest, n")
         connection.commit()
     with pytest.raises(DocumentError, match="other tables"):
         load(path)

@@ -90,9 +90,7 @@ def test_an_agent_that_commits_all_the_time_is_never_refused(tmp_path: Path, mod
         seen: list[tuple[int, int]] = []
         while agent.poll() is None:
             try:
-                seen.append(
-                    read_database(path, lambda connection: connection.execute("SELECT a, b FROM pair").fetchone())
-                )
+                seen.append(read_database(path, lambda connection: connection.execute("SELECT a, b FROM pair").fetchone()))
             except DocumentError as error:
                 assert "is being written all the time" in str(error)
         refused, last = agent.stdout.read().split()

@@ -34,10 +34,7 @@ def t(call_id: str, content: str = "found") -> Message:
 
 
 def summary(text: str) -> tuple[Message, Message]:
-    return (
-        Message("ai", (ToolCall("sum", SUMMARIZATION_TOOL, "{}"),)),
-        Message("tool", (ToolResult("sum", SUMMARIZATION_TOOL, text),)),
-    )
+    return (Message("ai", (ToolCall("sum", SUMMARIZATION_TOOL, "{}"),)), Message("tool", (ToolResult("sum", SUMMARIZATION_TOOL, text),)))
 
 
 def compare(old: list[Message], new: list[Message]) -> ChainDiff:

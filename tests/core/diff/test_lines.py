@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from chainviz.core.diff.lines import DiffRow, Fold, Span, TextDiff, mark_words
 from tests.cpu import within_cpu_seconds
 
-texts = st.lists(st.sampled_from(["", "a", "b b", "the cat sat", "the dog sat", "  x = 1", "}"]), max_size=12).map(
-    "\n".join
-)
+texts = st.lists(st.sampled_from(["", "a", "b b", "the cat sat", "the dog sat", "  x = 1", "}"]), max_size=12).map("\n".join)
 
 
 def shown(spans: tuple[Span, ...]) -> str:

@@ -243,9 +243,7 @@ def test_little_in_common_is_said_where_no_pair_aligns_and_the_requests_differ()
         return MemoryChain((Message("human", (Text(request),)), *run("b", *steps, end="Yes.").messages[1:]))
 
     one = run("a", GREP, READ)
-    assert diff_runs(one, other("Book a flight", EDIT)).little_in_common == (
-        "0 of 2 pairs of B align; the first requests differ."
-    )
+    assert diff_runs(one, other("Book a flight", EDIT)).little_in_common == ("0 of 2 pairs of B align; the first requests differ.")
     assert diff_runs(one, other("Book a flight", GREP)).little_in_common == "", "a pair aligns"
     assert diff_runs(one, other("Fix the retry tests", EDIT)).little_in_common == "", "it is the same task"
     assert diff_runs(one, MemoryChain(())).little_in_common == "", "no pair could align"

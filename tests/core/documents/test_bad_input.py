@@ -76,7 +76,8 @@ ODD = {
     "duplicate key": ('[{"role":"user","content":"a","content":"hello"}]', "“content” occurs twice"),
     "control character": ('[{"role":"user","content":"hello","x":"\0"}]', f"Line 1, column 40: {BARE} /x."),
     "control character on a later line": (
-        '[{"role":"user","content":[\n{"type":"text","text":"hello","x":["a\1"]}]}]', f"Line 2, column 38: {BARE} /content/0/x/0.",
+        '[{"role":"user","content":[\n{"type":"text","text":"hello","x":["a\1"]}]}]',
+        f"Line 2, column 38: {BARE} /content/0/x/0.",
     ),
     "fault behind a control character": (
         '{"instructions":"a\0", x, "input":[{"type":"message","role":"user","content":"hello"}]}',
@@ -174,7 +175,7 @@ def test_a_damaged_document_is_read_or_refused(data: st.DataObject) -> None:
             assert exported(damaged, loaded[0]) in (damaged, damaged[region.start : region.end])
 
 
-@given(st.binary(max_size=200) | st.text("[]{}\",:\\ \nabe10", max_size=60).map(str.encode))
+@given(st.binary(max_size=200) | st.text('[]{}",:\\ \nabe10', max_size=60).map(str.encode))
 @examples(500)
 def test_any_bytes(content: bytes) -> None:
     for form in (None, "openai_chat", "raw"):

@@ -11,7 +11,7 @@ from chainviz.core.documents.json import scan
 from chainviz.core.documents.json.scan import Pointers
 
 DOCUMENT = {
-    "a/b": ["w0", {"~": "w1", "é\"": [["w2"], [], "w3"]}, "w4"],
+    "a/b": ["w0", {"~": "w1", 'é"': [["w2"], [], "w3"]}, "w4"],
     "": {"x": {}, "y": ", { [ w5 : ] } \\", "": "w6"},
     "z": [{"k": "w7"}, {"k": "w8", "l": ["w9"]}],
 }

@@ -83,6 +83,7 @@ def _with_joined_results(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 
 def _roles(form: Format, messages: tuple[Message, ...]) -> list[str]:
     """Roles as the target has them: a user speaks for those it does not know."""
+
     def is_users(loss: str) -> bool:
         return "a message with the role" in loss and "user message" in loss
 

@@ -48,8 +48,10 @@ def unread_of(content: Any, format: str, *, lines: bool = False) -> list[tuple[s
         ([HI, {"role": "observer", "content": "A ship"}], [("role", "observer", 1)]),
         ([HI, {"role": "assistant", "content": [{"type": "text", "txt": "North"}]}], [("part", "text", 1), ("field", "txt", 1)]),
         ([HI, {"role": "assistant", "content": [{"type": "hologram", "data": "x"}]}], [("part", "hologram", 1)]),
-        ([HI, {"role": "assistant", "content": "I look.", "toolCals": [CALL]}],
-         [("field", "toolCals", 1), ("field", "name", 1), ("field", "arguments", 1)]),
+        (
+            [HI, {"role": "assistant", "content": "I look.", "toolCals": [CALL]}],
+            [("field", "toolCals", 1), ("field", "name", 1), ("field", "arguments", 1)],
+        ),
         ([HI, {**ASKS, "tool_calls": [{**CALL, "function": {"name": "find", "args": '{"n":1}'}}]}], [("field", "args", 1)]),
         ([HI, ASKS, {"role": "tool", "tool_call_idx": "c1", "content": "north"}], [("field", "tool_call_idx", 1)]),
         ([HI, {"role": "assistant", "content": "North.", "hint": "near the old lighthouse"}], [("field", "hint", 1)]),

@@ -212,8 +212,11 @@ def _with_one_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 def test_a_text_of_copilot_goes_with_its_copy() -> None:
     """The person's words stand beside what was sent, with attachments."""
     chain, index = next(
-        (chain, index) for _, _, chain in chains() if chain.format == "copilot_cli"
-        for index, each in enumerate(chain.messages) if "transformedContent" in each.source[0].text
+        (chain, index)
+        for _, _, chain in chains()
+        if chain.format == "copilot_cli"
+        for index, each in enumerate(chain.messages)
+        if "transformedContent" in each.source[0].text
     )
     parts = chain.messages[index].parts
     assert isinstance(parts[0], Text) and len(parts) > 1

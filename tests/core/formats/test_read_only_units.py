@@ -198,10 +198,7 @@ def test_a_chat_of_open_webui_follows_the_current_branch() -> None:
 
 def test_each_chat_of_an_open_webui_export_is_a_chain() -> None:
     content = (SAMPLES / "open_webui/ok_all_chats.json").read_bytes()
-    assert [(chain.title, len(chain.messages)) for chain in load_file(content)] == [
-        ("[0].chat · Tides", 7),
-        ("[1].chat · Greeting", 2),
-    ]
+    assert [(chain.title, len(chain.messages)) for chain in load_file(content)] == [("[0].chat · Tides", 7), ("[1].chat · Greeting", 2)]
     document = json.loads(content)
     for exported in document:
         exported["chat"]["messages"] = [*exported["chat"]["history"].pop("messages").values()]

@@ -18,26 +18,12 @@ HUMAN = {"role": "user", "content": ASKED}
 
 
 def anthropic() -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
-    start = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "claude-opus-4-5",
-        "content": [],
-        "stop_reason": None,
-    }
-    deltas = [
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
-        for text in ("In the ", "bay.")
-    ]
+    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-opus-4-5", "content": [], "stop_reason": None}
+    deltas = [{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}} for text in ("In the ", "bay.")]
     first = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
     end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
     whole = {**start, "content": [{"type": "text", "text": ANSWERED}], "stop_reason": "end_turn"}
-    return (
-        {"max_tokens": 9, "messages": [HUMAN]},
-        [{"type": "message_start", "message": start}, first, *deltas, end],
-        whole,
-    )
+    return ({"max_tokens": 9, "messages": [HUMAN]}, [{"type": "message_start", "message": start}, first, *deltas, end], whole)
 
 
 def bedrock() -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
@@ -49,13 +35,8 @@ def bedrock() -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
 
 def chat() -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
     deltas = [{"role": "assistant", "content": "In the "}, {"content": "bay."}]
-    chunks = [
-        {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]} for delta in deltas
-    ]
-    whole = {
-        "object": "chat.completion",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": ANSWERED}}],
-    }
+    chunks = [{"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    whole = {"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": ANSWERED}}]}
     return {"model": "gpt-5", "stream": True, "messages": [HUMAN]}, chunks, whole
 
 
@@ -67,16 +48,9 @@ def gemini() -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
 
 def responses() -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
     item = {"id": "m", "type": "message", "role": "assistant", "status": "completed"}
-    whole = {
-        "object": "response",
-        "output": [{**item, "content": [{"type": "output_text", "text": ANSWERED, "annotations": []}]}],
-    }
+    whole = {"object": "response", "output": [{**item, "content": [{"type": "output_text", "text": ANSWERED, "annotations": []}]}]}
     added = {"type": "response.output_item.added", "output_index": 0, "item": {**item, "content": []}}
-    chunks = [
-        {"type": "response.created", "response": {"output": []}},
-        added,
-        {"type": "response.completed", "response": whole},
-    ]
+    chunks = [{"type": "response.created", "response": {"output": []}}, added, {"type": "response.completed", "response": whole}]
     return {"model": "gpt-5", "input": ASKED}, chunks, whole
 
 
@@ -98,10 +72,7 @@ def as_events(chunks: list[dict[str, Any]]) -> str:
 
 
 APIS = (anthropic, bedrock, chat, gemini, responses)
-LOGS = [(api, log) for api in APIS for log in (in_http_log, with_bodies)] + [
-    (anthropic, in_aws_log),
-    (bedrock, in_aws_log),
-]
+LOGS = [(api, log) for api in APIS for log in (in_http_log, with_bodies)] + [(anthropic, in_aws_log), (bedrock, in_aws_log)]
 
 
 @pytest.mark.parametrize(("api", "log"), LOGS)
@@ -113,14 +84,10 @@ def test_a_streamed_answer_is_read_as_a_whole_one(api: Any, log: Any) -> None:
         content = json.dumps(log(request, streamed), indent=1).encode()
         (chain,) = chainviz.load(content)
         assert (chain.format, chain.is_fully_read) == (plain.format, True)
-        assert [(each.role, each.parts) for each in chain.messages] == [
-            (each.role, each.parts) for each in plain.messages
-        ]
+        assert [(each.role, each.parts) for each in chain.messages] == [(each.role, each.parts) for each in plain.messages]
         assert chain.to_bytes() == content
     lines = "".join(json.dumps(log(request, answer)) + "\n" for answer in (chunks, whole, as_events(chunks)))
-    assert [[text_of(message) for message in chain.messages] for chain in chainviz.load(lines.encode())] == [
-        [ASKED, ANSWERED]
-    ] * 3
+    assert [[text_of(message) for message in chain.messages] for chain in chainviz.load(lines.encode())] == [[ASKED, ANSWERED]] * 3
 
 
 def test_a_streamed_answer_is_read_behind_a_long_request() -> None:

@@ -50,9 +50,7 @@ def test_what_is_rewritten_without_loss_comes_back(blocks, first, second, wrappe
         return
     read = READER.read(there.text)
     assert read is not None
-    assert [(each.name or "error", each.content) for each in read.blocks] == [
-        (each.name or "error", each.content) for each in found.blocks
-    ]
+    assert [(each.name or "error", each.content) for each in read.blocks] == [(each.name or "error", each.content) for each in found.blocks]
     back = rewrite(there.text, read, found.convention, "auto" if found.is_wrapped else "none", READER)
     again = READER.read(back.text)
     if not back.losses:

@@ -51,9 +51,7 @@ def test_every_convention_is_written(convention: str, wrapper: Any, blocks: list
     assert (found.convention, found.is_wrapped, found.start, found.end) == (
         convention, text.startswith(("<observation>", "# observation")), 0, len(text),
     )  # fmt: skip
-    assert [(each.name or "error", each.content) for each in found.blocks] == [
-        (each.name or "error", each.content) for each in blocks
-    ]
+    assert [(each.name or "error", each.content) for each in found.blocks] == [(each.name or "error", each.content) for each in blocks]
 
 
 READ = [

@@ -33,8 +33,5 @@ def test_report_that_names_no_path_is_refused(monkeypatch: pytest.MonkeyPatch, f
 
 
 def test_report_with_paths_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = (
-        Decision("s1.p1.m0.c0", "shorten", "long", until="s1.p2", becomes="s1.h.m0"),
-        Decision("", "keep", "whole chain"),
-    )
+    rows = (Decision("s1.p1.m0.c0", "shorten", "long", until="s1.p2", becomes="s1.h.m0"), Decision("", "keep", "whole chain"))
     assert run_with(monkeypatch, *rows).report == rows

@@ -72,9 +72,7 @@ class Maker:
 
     def _members(self, hints: dict[str, Any], required: Any) -> dict[str, Any]:
         return {
-            key: self.value(hint, key)
-            for key, hint in hints.items()
-            if key in required or key in ALWAYS or self.random.random() < OPTIONAL
+            key: self.value(hint, key) for key, hint in hints.items() if key in required or key in ALWAYS or self.random.random() < OPTIONAL
         }
 
     def shaped(self, shape: Shape, name: str = "") -> Any:

@@ -23,18 +23,6 @@ def test_the_file_itself_holds_no_whole_provider_key() -> None:
 
 
 def test_searching_is_linear_in_awkward_texts() -> None:
-    for piece in (
-        "host=",
-        "password",
-        "a@a.",
-        "4111 ",
-        "1.2.3.",
-        "-----BEGIN RSA ",
-        "://a:",
-        "+1 (",
-        "AA:",
-        "eyJaaaaaaaaaa.",
-        "curl -",
-    ):
+    for piece in ("host=", "password", "a@a.", "4111 ", "1.2.3.", "-----BEGIN RSA ", "://a:", "+1 (", "AA:", "eyJaaaaaaaaaa.", "curl -"):
         small, large = (cpu_seconds(partial(scan_text, piece * (size // len(piece)))) for size in (4_000, 32_000))
         assert large < 24 * max(small, 0.002), piece

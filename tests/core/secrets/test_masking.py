@@ -89,9 +89,7 @@ def test_a_mask_leaves_a_public_prefix_or_the_last_digits() -> None:
 
 @pytest.mark.parametrize("signature", ["", "c2ln"])
 def test_signed_reasoning_goes_as_a_whole(signature: str) -> None:
-    message = Message(
-        AI, (Thinking(f"see {TOKEN}", signature), Text("ok", Reasoning(TOKEN, signature)), ToolCall("a", "f", "{}"))
-    )
+    message = Message(AI, (Thinking(f"see {TOKEN}", signature), Text("ok", Reasoning(TOKEN, signature)), ToolCall("a", "f", "{}")))
     masked = mask(message, scan_message(message), Masker())
     kept = Thinking("see [GITHUB_TOKEN]")
     reasoning = None if signature else Reasoning("[GITHUB_TOKEN]")
@@ -121,9 +119,7 @@ def test_messages_without_secrets_stay_the_same_objects(messages: list[Message],
         assert Values({"not-in-there-at-all": "x"}).mask(message) is message
 
 
-awkward = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=12, max_size=30).map(
-    lambda t: f"{t}q7"
-)
+awkward = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=12, max_size=30).map(lambda t: f"{t}q7")
 
 
 @examples(120)

@@ -11,12 +11,8 @@ from chainviz.core.secrets import RULES, get_rule, scan_text
 from chainviz.core.secrets.scan import RuleWords, rule_words
 from tests.core.secrets.made import EXAMPLES
 
-POSITIVES = [
-    pytest.param(name, text, id=f"{name}-{i}") for name, (texts, _) in EXAMPLES.items() for i, text in enumerate(texts)
-]
-NEGATIVES = [
-    pytest.param(name, text, id=f"{name}-{i}") for name, (_, texts) in EXAMPLES.items() for i, text in enumerate(texts)
-]
+POSITIVES = [pytest.param(name, text, id=f"{name}-{i}") for name, (texts, _) in EXAMPLES.items() for i, text in enumerate(texts)]
+NEGATIVES = [pytest.param(name, text, id=f"{name}-{i}") for name, (_, texts) in EXAMPLES.items() for i, text in enumerate(texts)]
 
 
 def test_every_rule_has_both_kinds_of_examples_and_a_name_of_its_own() -> None:

@@ -64,9 +64,7 @@ def example(pattern: str) -> str:
     return pattern.replace("**", "deep/er").replace("[", "").replace("*", "x")
 
 
-@pytest.mark.parametrize(
-    "store", [store for store in STORES if type(store) is FileStore], ids=lambda store: store.agent
-)
+@pytest.mark.parametrize("store", [store for store in STORES if type(store) is FileStore], ids=lambda store: store.agent)
 @pytest.mark.parametrize("system", ["linux", MAC, WINDOWS])
 def test_every_usual_place_and_pattern_is_found(store: FileStore, system: str, tmp_path: Path) -> None:
     home = Home(tmp_path, system)
@@ -89,13 +87,7 @@ def test_a_session_tells_its_project_model_and_time(tmp_path: Path) -> None:
     write_lines(path, CLAUDE)
     write_lines(path.parent / "5c03/subagents/agent-1.jsonl", CLAUDE)
     main, sub = sorted(sessions(Machine.of(tmp_path)), key=lambda session: session.parent)
-    assert (main.id, main.title, main.project, main.model, main.created) == (
-        "5c03",
-        "Count",
-        "/yard/depot",
-        "claude-opus-5",
-        1795687200.0,
-    )
+    assert (main.id, main.title, main.project, main.model, main.created) == ("5c03", "Count", "/yard/depot", "claude-opus-5", 1795687200.0)
     assert (sub.id, sub.parent) == ("agent-1", "5c03")
     assert main.address == str(path)
 
@@ -122,20 +114,10 @@ def test_sessions_of_a_database_are_read_as_its_agent_exports_them(tmp_path: Pat
     found = sorted(sessions(machine), key=lambda session: session.id)
     assert [session.title for session in found] == [f"Crates of depot {number}" for number in range(3)]
     last = found[-1]
-    assert (last.agent, last.project, last.model, last.messages, last.updated) == (
-        "opencode",
-        "/yard/depot2",
-        "m",
-        3,
-        1795768494.002,
-    )
+    assert (last.agent, last.project, last.model, last.messages, last.updated) == ("opencode", "/yard/depot2", "m", 3, 1795768494.002)
     assert last.address == f"{tmp_path}/data/opencode/opencode.db#ses_0002"
     document = json.loads(read_session(last))
-    assert document["info"]["id"] == "ses_0002" and [len(message["parts"]) for message in document["messages"]] == [
-        1,
-        3,
-        1,
-    ]
+    assert document["info"]["id"] == "ses_0002" and [len(message["parts"]) for message in document["messages"]] == [1, 3, 1]
 
 
 def test_files_of_an_old_opencode_are_one_session_until_a_database_has_it(tmp_path: Path) -> None:

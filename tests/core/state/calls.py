@@ -43,16 +43,11 @@ def run(case: dict[str, Any], *, reference: bool) -> Outcome:
     rules = CallRules(reference=reference, most_rounds=case.get("max_iterations", 10))
     compact = compactor(case["compactor"], REFERENCE if reference else Settings()) if case["compactor"] else None
     sent, new, events = next_state(state, options, replies(case), TOOLS, compact, rules=rules)
-    return Outcome(
-        [[json.loads(text) for text in request] for request in sent], as_value(new), [*logged(file), *events]
-    )
+    return Outcome([[json.loads(text) for text in request] for request in sent], as_value(new), [*logged(file), *events])
 
 
 def replies(case: dict[str, Any]) -> list[Reply]:
-    return [
-        Reply(json.dumps(answer["message"]), answer["finish_reason"], answer["usage"]["prompt_tokens"])
-        for answer in case["api"]
-    ]
+    return [Reply(json.dumps(answer["message"]), answer["finish_reason"], answer["usage"]["prompt_tokens"]) for answer in case["api"]]
 
 
 def compactor(value: dict[str, Any], settings: Settings) -> Any:

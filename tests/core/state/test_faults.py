@@ -18,13 +18,7 @@ U, A = {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}
 
 
 def document(*messages: Any, **members: Any) -> bytes:
-    value = {
-        "version": 1,
-        "provider": "openai",
-        "processed_length": len(messages),
-        "messages": list(messages),
-        **members,
-    }
+    value = {"version": 1, "provider": "openai", "processed_length": len(messages), "messages": list(messages), **members}
     return json.dumps({key: item for key, item in value.items() if item != "absent"}).encode()
 
 
@@ -132,14 +126,10 @@ TEXTS = st.text(max_size=8) | st.sampled_from(["\ud800", "é", "]", '"'])
 MESSAGES = st.fixed_dictionaries({"role": st.sampled_from(["user", "system", "assistant"]), "content": TEXTS})
 
 
-@given(
-    st.lists(MESSAGES, max_size=4), st.integers(-2, 9), st.dictionaries(st.text(max_size=3), st.integers(), max_size=2)
-)
+@given(st.lists(MESSAGES, max_size=4), st.integers(-2, 9), st.dictionaries(st.text(max_size=3), st.integers(), max_size=2))
 def test_a_state_is_written_and_read_as_it_was(messages: list[Any], seen: int, others: dict[str, int]) -> None:
     others = {f"x{key}": item for key, item in others.items()}
-    state = State(
-        "openai", tuple(map(json.dumps, messages)), seen, tuple((key, str(item)) for key, item in others.items())
-    )
+    state = State("openai", tuple(map(json.dumps, messages)), seen, tuple((key, str(item)) for key, item in others.items()))
     content = write_state(state)
     assert json.loads(content)["messages"] == messages
     file = read_state(content, "openai")

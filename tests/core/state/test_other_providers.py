@@ -64,9 +64,7 @@ def test_tool_results_are_no_boundary() -> None:
     call = json.dumps({"role": "assistant", "content": [CALL["content"][0]]})  # type: ignore[index]
     state = State("anthropic", (user("a"), call, result("t1", "more"), assistant("c")), 4)
     strategy = Strategy(parse_strategy({"type": "message_limit", "max_messages": 4}), REFERENCE)
-    _, compacted, events = next_state(
-        state, [user("d")], [Reply(assistant("e"), "end_turn")], {}, strategy, rules=RULES
-    )
+    _, compacted, events = next_state(state, [user("d")], [Reply(assistant("e"), "end_turn")], {}, strategy, rules=RULES)
     assert compacted is not None
     assert compacted.messages == (user("d"), assistant("e"))
     assert events == ("conversation_compacted",)

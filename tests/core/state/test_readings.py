@@ -107,10 +107,7 @@ def test_a_compactor_is_given_the_processed_length_too() -> None:
     (request,) = seen
     assert [message.role for message in request.messages] == ["human", "ai", "human", "ai"]
     assert [message.role for message in request.leading] == ["system"]
-    assert request.usage is not None and (request.usage.prompt_tokens, request.usage.sent) == (
-        77,
-        len("briefhiyesmore"),
-    )
+    assert request.usage is not None and (request.usage.prompt_tokens, request.usage.sent) == (77, len("briefhiyesmore"))
     assert (request.provider, request.processed_length) == ("openai", 2)
 
 
@@ -123,10 +120,7 @@ def test_only_system_messages_of_the_call_are_left_out(name: str) -> None:
 def test_developer_messages_are_stored_unless_wanted_otherwise() -> None:
     options = ['{"role": "developer", "content": "dev"}', '{"role": "user", "content": "u"}']
     reply = Reply('{"role": "assistant", "content": "a"}', "stop")
-    for rules, roles in (
-        (CallRules(), ["developer", "user", "assistant"]),
-        (CallRules(developer_is_system=True), ["user", "assistant"]),
-    ):
+    for rules, roles in ((CallRules(), ["developer", "user", "assistant"]), (CallRules(developer_is_system=True), ["user", "assistant"])):
         _, state, _ = next_state(None, options, [reply], {}, rules=rules)
         assert state is not None
         assert [json.loads(text)["role"] for text in state.messages] == roles

@@ -23,6 +23,4 @@ def test_the_reference_is_reproduced(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_state_is_classified_as_the_reference_does(name: str) -> None:
     case = CASES[name]
-    assert (
-        label(read_state((case["state_in"] or "").encode(), "openai", reference=True)) == case["expected"]["state_in"]
-    )
+    assert label(read_state((case["state_in"] or "").encode(), "openai", reference=True)) == case["expected"]["state_in"]

@@ -112,11 +112,7 @@ def test_another_provider_is_a_conversion() -> None:
 
 def test_an_appended_message_of_any_role_is_not_seen() -> None:
     given = MemoryChain(tuple(CHAIN))
-    for options in (
-        {"role": "system", "text": "n"},
-        {"role": "ai", "text": "n"},
-        {"role": "tool", "text": "n", "call_id": "a"},
-    ):
+    for options in ({"role": "system", "text": "n"}, {"role": "ai", "text": "n"}, {"role": "tool", "text": "n", "call_id": "a"}):
         outcome = Edit().run(given, EditOptions(action="append", **options), Context())
         (splice,) = outcome.changes
         assert (splice.start, splice.removed, splice.messages[0].role) == (len(CHAIN), 0, options["role"])
@@ -131,9 +127,7 @@ SPLICES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0
 
 
 @given(st.integers(0, 12), st.integers(0, 14), SPLICES)
-def test_processed_length_follows_the_last_message_the_model_has_seen(
-    count: int, seen: int, steps: list[tuple[int, int, int]]
-) -> None:
+def test_processed_length_follows_the_last_message_the_model_has_seen(count: int, seen: int, steps: list[tuple[int, int, int]]) -> None:
     splices, place = [], 0
     for gap, removed, new in steps:
         place += gap

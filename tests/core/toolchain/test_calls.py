@@ -24,9 +24,7 @@ BROKEN = """[
 
 def test_each_entry_has_its_place_and_its_own_error() -> None:
     read = read_calls(BROKEN)
-    assert [BROKEN[entry.start : entry.end] for entry in read.entries] == [
-        line.strip().rstrip(",") for line in BROKEN.splitlines()[1:-1]
-    ]
+    assert [BROKEN[entry.start : entry.end] for entry in read.entries] == [line.strip().rstrip(",") for line in BROKEN.splitlines()[1:-1]]
     assert [entry.error and str(entry.error) for entry in read.entries] == [
         None,
         "Line 3, column 3: “tool” is missing; all calls of this text are rejected.",

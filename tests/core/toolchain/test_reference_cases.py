@@ -62,9 +62,11 @@ def test_calls_follow_the_recommendation(case: dict[str, Any]) -> None:
 
 def tools(case: dict[str, Any]) -> dict[str, Output | Failure]:
     """What the case's tools return. The arguments' schema is checked by the reference; its verdict is in the case."""
-    verdicts = dict(zip(*(case["expected"]["head"]["raw"][key] for key in ("calls", "errors")), strict=True)) if any(
-        "schema" in tool for tool in case["tools"]
-    ) else {}
+    verdicts = (
+        dict(zip(*(case["expected"]["head"]["raw"][key] for key in ("calls", "errors")), strict=True))
+        if any("schema" in tool for tool in case["tools"])
+        else {}
+    )
     found: dict[str, Output | Failure] = {}
     for tool in case["tools"]:
         error = tool.get("error") or verdicts.get(tool["name"])

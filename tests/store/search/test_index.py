@@ -136,11 +136,7 @@ def test_other_blocks_are_gone_through_only_for_words_that_a_long_chain_may_lack
 
 
 def test_tool_calls_results_reasoning_and_names_are_found() -> None:
-    call = {
-        "id": "call_77",
-        "type": "function",
-        "function": {"name": "lookup_order", "arguments": '{"a": "x\\nzebra"}'},
-    }
+    call = {"id": "call_77", "type": "function", "function": {"name": "lookup_order", "arguments": '{"a": "x\\nzebra"}'}}
     messages = [
         {"role": "user", "content": "go"},
         {"role": "assistant", "reasoning_content": "ponder quietly", "content": None, "tool_calls": [call]},

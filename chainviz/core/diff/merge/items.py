@@ -122,9 +122,7 @@ def _merged_gap(mine: Sequence[Entry[Item]], theirs: Sequence[Entry[Item]]) -> M
     return Merged(own, other, (*own, *other), has_conflicts=True)
 
 
-def _merged_item(
-    base: Entry[Item], mine: Entry[Item] | None, theirs: Entry[Item] | None, join: Join[Item]
-) -> Merged[tuple[Item, ...]]:
+def _merged_item(base: Entry[Item], mine: Entry[Item] | None, theirs: Entry[Item] | None, join: Join[Item]) -> Merged[tuple[Item, ...]]:
     own, other = () if mine is None else (mine.item,), () if theirs is None else (theirs.item,)
     contents = [None if each is None else each.keys.content for each in (mine, theirs)]
     if base.keys.content in contents or contents[0] == contents[1]:

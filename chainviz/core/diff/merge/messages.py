@@ -13,9 +13,7 @@ from chainviz.core.diff.merge.items import Choice, Entry, Keys, Merged, merge_it
 from chainviz.core.formats.contract import Format, Style
 
 
-def merge_messages(
-    base: Message, mine: Message, theirs: Message, format: Format, *, may_repeat: bool = False
-) -> Merged[Message] | None:
+def merge_messages(base: Message, mine: Message, theirs: Message, format: Format, *, may_repeat: bool = False) -> Merged[Message] | None:
     """Merge a message that both sides changed. Returns None if only one side's whole message can be kept.
 
     With `may_repeat`, a text or image that both sides changed may be kept twice, mine before theirs.

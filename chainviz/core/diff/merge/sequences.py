@@ -97,9 +97,7 @@ def _beside(stretch: Contents[Item], joining: Joining[Item]) -> tuple[Item, ...]
     return (*mine, *theirs)
 
 
-def _onto(
-    base: Sequence[Keyed[Item]], host: Sequence[Keyed[Item]], guest: Sequence[Keyed[Item]]
-) -> list[Keyed[Item]] | None:
+def _onto(base: Sequence[Keyed[Item]], host: Sequence[Keyed[Item]], guest: Sequence[Keyed[Item]]) -> list[Keyed[Item]] | None:
     """Repeat the changes of `guest` in `host`. Return None if the host no longer contains the items that they replace or adjoin."""
     spots = _spots(base, host)
     edits: list[tuple[_Spot, int, Keyed[Item]]] = []

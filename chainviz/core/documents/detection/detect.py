@@ -110,9 +110,7 @@ def _name(source: Source, pointer: Pointer) -> str:
     return source.names[place] if isinstance(place, int) and place < len(source.names) else ""
 
 
-def _chains(
-    source: Source, places: list[Place], recognition: Recognition, whole: Span | None, base: int
-) -> list[FoundList]:
+def _chains(source: Source, places: list[Place], recognition: Recognition, whole: Span | None, base: int) -> list[FoundList]:
     """Return the chains that the places form. If a chain is alone, `whole` is its document, and its pointers begin at step `base`; None
     if the document may contain other chains."""
     nodes, others = trees(source, places, recognition.trees)

@@ -214,9 +214,7 @@ class Outline:
 
     def _is_node(self) -> bool:
         """Return True if the keys to this place lead to a node of a tree whose nodes are messages."""
-        return any(
-            [frame.key for frame in self._stack[-1 - len(keys) : -1]] == keys for keys in self.recognition.trees_of_messages
-        )
+        return any([frame.key for frame in self._stack[-1 - len(keys) : -1]] == keys for keys in self.recognition.trees_of_messages)
 
     def _keys(self) -> Keys:
         return tuple(step.key for step in self._steps())

@@ -117,20 +117,14 @@ def refuse_strangers(source: Source, begin: int) -> None:
         return
     if head[:1] == b"<":
         raise DocumentError(
-            f"{where}: this is HTML or XML, not JSON; export the transcript as JSON, or keep it as raw text.",
-            place,
-            raw=True,
+            f"{where}: this is HTML or XML, not JSON; export the transcript as JSON, or keep it as raw text.", place, raw=True
         )
     if b"\0" in head:
         raise DocumentError(f"{where}: this is binary, not text; upload the transcript as JSON.", place)
     if has_lines(source, begin):
         return
     if source.size < CHECKED and is_json(source.read(begin, source.size)):
-        raise DocumentError(
-            f"{where}: the file is JSON, but only a single value; a list of messages is needed.",
-            place,
-            raw=True,
-        )
+        raise DocumentError(f"{where}: the file is JSON, but only a single value; a list of messages is needed.", place, raw=True)
     raise DocumentError(
         f"{where}: this is not JSON: it begins with “{head[:20].decode('utf-8', 'replace').split(chr(10))[0]}” where "
         "a “{” or “[” is expected; upload JSON or JSON Lines, or keep it as raw text.",
@@ -169,9 +163,7 @@ def refuse_without_messages(source: Source, begin: int) -> NoReturn:
 _LIST_OF_OBJECTS = re.compile(r"\[\s*(?=\{)")
 
 
-def open_list(
-    source: Source, begin: int, error: DocumentError, recognition: Recognition, *, salvage: bool
-) -> FoundList:
+def open_list(source: Source, begin: int, error: DocumentError, recognition: Recognition, *, salvage: bool) -> FoundList:
     """Return the message list in which `error` occurred, for salvage. Raises DocumentError if it cannot be salvaged, or `salvage` is
     off."""
     if error.fault.what in ("", TOO_DEEP):

@@ -63,9 +63,7 @@ class Group:
             return FoundList(first.pointer, "", region, first.start, first.end, inside, single=first.single, unread=self.unread)
         order = sorted(self.places, key=lambda place: place.spelled.start)
         name = first.keys[-1] if first.keys and not self.is_tree else ""
-        lists = tuple(
-            ListSpan(place.start, place.end, order.index(place), place.single, place.string) for place in self.places
-        )
+        lists = tuple(ListSpan(place.start, place.end, order.index(place), place.single, place.string) for place in self.places)
         pointer = self.places[-1].pointer if self.is_choice else first.pointer
         span = self.span
         found = FoundList(pointer, "", region, span.start, span.end, inside, lists=lists, key=name, left_out=self.left_out)

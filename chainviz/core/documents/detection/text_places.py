@@ -19,18 +19,12 @@ REQUESTS = frozenset(("request", "body", "request_body", "samples"))
 """Members with a request, or with a list of documents."""
 
 
-def text_places(
-    source: Source, document: Span, places: Sequence[Place], members: Sequence[TextMember], base: Pointer = ()
-) -> list[Place]:
+def text_places(source: Source, document: Span, places: Sequence[Place], members: Sequence[TextMember], base: Pointer = ()) -> list[Place]:
     """Return the places of plain strings that are messages, each a member `KEY as text` of its object."""
     if document.end - document.start > LARGEST:
         return []
     text = source.text(document.start, document.end)
-    wanted = [
-        each
-        for each in members
-        if re.search(rf'"{each.key}"\s*:\s*"', text) and any(f'"{key}"' in text for key in each.beside)
-    ]
+    wanted = [each for each in members if re.search(rf'"{each.key}"\s*:\s*"', text) and any(f'"{key}"' in text for key in each.beside)]
     frames = {step.holder.start: step.holder for place in places for step in place.steps}
 
     def frame_at(pointer: Pointer) -> Frame:
@@ -42,9 +36,7 @@ def text_places(
         start, end = (document.start + byte_length(text[:at]) for at in json_edit.span_of(text, pointer) or (0, 0))
         keys = [place for place, step in enumerate(pointer) if isinstance(step, str)]
         names = [str(pointer[place]) for place in keys[:-1]] + [member.name]
-        steps = (
-            Step(name, frame_at(pointer[:place]), len(base) + place) for name, place in zip(names, keys, strict=True)
-        )
+        steps = (Step(name, frame_at(pointer[:place]), len(base) + place) for name, place in zip(names, keys, strict=True))
         found.append(Place((*base, *pointer), start, end, tuple(steps), single=True, is_text=True))
     return found
 

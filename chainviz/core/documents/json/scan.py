@@ -183,9 +183,7 @@ def fault(source: Source, offset: int, what: str, salvage: int = 0) -> NoReturn:
     kept = ""
     if salvage:
         kept = f" {count_text(salvage, 'complete message')} before it can be kept."
-    raise DocumentError(
-        f"Line {line}, column {column}: {what}.{kept}", FaultPlace(line, column, offset, what), salvage=salvage, raw=True
-    )
+    raise DocumentError(f"Line {line}, column {column}: {what}.{kept}", FaultPlace(line, column, offset, what), salvage=salvage, raw=True)
 
 
 def fault_in(source: Source, region: Span) -> str:
@@ -243,10 +241,7 @@ def decoder(oddities: Oddities, *, careful: bool = False) -> Scan:
     With `careful`, it also accepts control characters in strings and integers of any length, and is slower.
     """
     made = json.JSONDecoder(
-        object_pairs_hook=oddities.pairs,
-        parse_constant=oddities.constant,
-        parse_int=integer if careful else None,
-        strict=not careful,
+        object_pairs_hook=oddities.pairs, parse_constant=oddities.constant, parse_int=integer if careful else None, strict=not careful
     )
     return made.raw_decode
 
@@ -309,9 +304,7 @@ class Pointers:
         newest = deque(self._states(*known, place), maxlen=1)
         return "".join(f"/{step}" for step in (newest[0] if newest else known)[1])
 
-    def _states(
-        self, start: int, steps: Sequence[_Step], last: str, stop: int
-    ) -> Iterator[tuple[int, list[_Step], str]]:
+    def _states(self, start: int, steps: Sequence[_Step], last: str, stop: int) -> Iterator[tuple[int, list[_Step], str]]:
         """Yield the state after each token. The list of steps is reused."""
         stack = [*steps]
         for found in _TOKEN.finditer(self._text, start, stop):

@@ -3,8 +3,8 @@
 An assistant message is spread over several lines with one id, and results may lie between them. Snapshots, summaries and
 system lines are carried. Branches and sub-agents are chains of their own; a list without them is as its first line is.
 
-Nearest forms: a system message is written as a user's; a new line
-takes what its neighbour says of the session, and its ids when the document is put together.
+Nearest forms: a system message is written as a user's; a new line takes what its neighbour says of the session, and its ids when the
+document is put together.
 """
 
 from __future__ import annotations
@@ -129,12 +129,8 @@ class ClaudeCode(Format):
         fragments = patched_fragments(message, _BLOCKS, style.ascii, old.role)
         if word != WORDS.get(old.role, old.role):
             quoted = Speller("", True).quote(word)
-            fragments = tuple(
-                with_member(with_member(item, ("type",), quoted), ("message", "role"), quoted) for item in fragments
-            )
-        return tuple(
-            _without_copy(item) if item not in source and message.role == TOOL else item for item in fragments
-        )
+            fragments = tuple(with_member(with_member(item, ("type",), quoted), ("message", "role"), quoted) for item in fragments)
+        return tuple(_without_copy(item) if item not in source and message.role == TOOL else item for item in fragments)
 
     def losses(self, message: Message) -> tuple[str, ...]:
         known = message.role in (HUMAN, AI, TOOL)

@@ -54,9 +54,7 @@ class PiSession(LeafFormat):
     links = Links("id", "parentId", "", kept="firstKeptEntryId", shares=False)
     names_results = True
     hints = ("message",)
-    carried_types = frozenset(
-        ("session", "model_change", "thinking_level_change", "label", "leaf", "custom", "session_info")
-    )
+    carried_types = frozenset(("session", "model_change", "thinking_level_change", "label", "leaf", "custom", "session_info"))
     carried_fields = frozenset(("errorMessage", "details", "partialJson", "data", "exitCode"))
 
     def is_message(self, value: object) -> bool:

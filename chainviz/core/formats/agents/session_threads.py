@@ -170,9 +170,7 @@ def _prompt_before(prompts: Sequence[_Line], end: _Line, inside: dict[int, set[i
     return next((prompt for prompt in prompts if id(end) in inside[id(prompt)]), prompts[-1])
 
 
-def _starts(
-    lines: Sequence[_Line], end: _Line, forks: Sequence[Sequence[_Line]], inside: dict[int, set[int]]
-) -> frozenset[int]:
+def _starts(lines: Sequence[_Line], end: _Line, forks: Sequence[Sequence[_Line]], inside: dict[int, set[int]]) -> frozenset[int]:
     gone = set[int]()
     for prompts in forks:
         taken = _prompt_before(prompts, end, inside)

@@ -131,6 +131,7 @@ class VSCodeChatLog(ReadOnlyUnits):
     tested_with = "source of VS Code 1.109, logs of 1.108"
     hints = ("kind",)
     certainty = 0.985
+
     def __init__(self, dialect: ReadOnlyUnits) -> None:
         self.dialect = dialect
         self.carried_fields = dialect.carried_fields | _STATE

@@ -19,6 +19,7 @@ MEMBERS = frozenset(("version", "provider", "processed_length"))
 
 class GoaitoolsState(Format):
     tested_with = "state version 1"
+
     def __init__(self, dialect: Format, provider: str, name: str = "goaitools_state") -> None:
         self.dialect = dialect
         self.provider = provider

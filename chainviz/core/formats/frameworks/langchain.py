@@ -367,8 +367,4 @@ class _Copies:
         if place in self._kinds:
             return _leaves(place, BLOCKS[self._kinds[place]])
         inside = (*place, "function")
-        return (
-            Leaf("id", (*place, "id")),
-            Leaf("name", (*inside, "name")),
-            Leaf("arguments", (*inside, "arguments"), as_string),
-        )
+        return (Leaf("id", (*place, "id")), Leaf("name", (*inside, "name")), Leaf("arguments", (*inside, "arguments"), as_string))

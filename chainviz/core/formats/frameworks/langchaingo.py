@@ -147,9 +147,7 @@ def _hung(parts: tuple[Part, ...]) -> tuple[Part, ...]:
             result.append(Text(part.text, waiting, origin=part.origin))
             waiting = None
         elif waiting is not None and isinstance(part, ToolCall) and part.reasoning is None:
-            result.append(
-                ToolCall(part.id, part.name, part.arguments, part.type, part.has_function, waiting, origin=part.origin)
-            )
+            result.append(ToolCall(part.id, part.name, part.arguments, part.type, part.has_function, waiting, origin=part.origin))
             waiting = None
         else:
             result.append(part)

@@ -162,9 +162,7 @@ class OpenHands(LeafFormat):
         rest = tuple(part for part in message.parts if not isinstance(part, ToolCall))
         speller = Speller(style.near, style.ascii)
         parts = [(*rest, calls[0]), *((call,) for call in calls[1:])]
-        return tuple(
-            Fragment(NEW, "", new_event(replace(message, parts=own), speller, response=calls[0].id)) for own in parts
-        )
+        return tuple(Fragment(NEW, "", new_event(replace(message, parts=own), speller, response=calls[0].id)) for own in parts)
 
     def _new(self, message: Message, style: Style) -> Fragment:
         """Return a new event, made from the skeleton."""

@@ -128,11 +128,7 @@ def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     arguments = item.get(key)
     raw = arguments if type(arguments) is str else member_at(text, place, key)
     part = ToolCall(string_of(item, "toolCallId"), string_of(item, "toolName"), raw)
-    leaves = (
-        Leaf("id", (*place, "toolCallId")),
-        Leaf("name", (*place, "toolName")),
-        Leaf("arguments", (*place, key), as_json),
-    )
+    leaves = (Leaf("id", (*place, "toolCallId")), Leaf("name", (*place, "toolName")), Leaf("arguments", (*place, key), as_json))
     return Located(part, place, leaves)
 
 
@@ -192,7 +188,4 @@ class PositAssistant(ReadOnlyUnits):
     def messages_in(self, value: Any) -> Sequence[Turn]:
         message = inner(value, "message")
         text = dump(message)
-        return [
-            (message["role"], [each.part for each in self.dialect.locate(message, text, run)])
-            for run in self.dialect.runs(message)
-        ]
+        return [(message["role"], [each.part for each in self.dialect.locate(message, text, run)]) for run in self.dialect.runs(message)]

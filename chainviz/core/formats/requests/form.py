@@ -1,8 +1,7 @@
 """The spelling of an API's requests: one form reads the settings of a request and writes those of a new one.
 
-Numbers, model and stop sequences are data. Tools, the choice of them, the form of the answer and reasoning differ in
-shape,
-so each has a method that reads and one that writes.
+Numbers, model and stop sequences are data. Tools, the choice of them, the form of the answer and reasoning differ in shape, so each has
+a method that reads and one that writes.
 """
 
 from __future__ import annotations

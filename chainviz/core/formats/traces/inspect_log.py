@@ -163,11 +163,7 @@ def _reasoning(item: dict[str, Any], place: Pointer) -> Located:
 def _call(item: dict[str, Any], text: str, place: Pointer) -> Located:
     arguments = "" if item.get("arguments") is None else member_at(text, place, "arguments")
     part = ToolCall(string_of(item, "id"), string_of(item, "function"), arguments)
-    leaves = (
-        Leaf("id", (*place, "id")),
-        Leaf("name", (*place, "function")),
-        Leaf("arguments", (*place, "arguments"), as_json),
-    )
+    leaves = (Leaf("id", (*place, "id")), Leaf("name", (*place, "function")), Leaf("arguments", (*place, "arguments"), as_json))
     return Located(part, place, leaves)
 
 
@@ -177,9 +173,7 @@ def _result(value: dict[str, Any], text: str) -> Located:
     reason = string_of(error, "message")
     said = content_leaves(_CONTENT, _ELEMENTS) if content or media or not reason else ()
     repeated = (Leaf("content", ("error", "message")),) if reason and reason == (content or reason) else ()
-    part = ToolResult(
-        string_of(value, "tool_call_id"), string_of(value, "function"), content if said else reason, bool(error), media
-    )
+    part = ToolResult(string_of(value, "tool_call_id"), string_of(value, "function"), content if said else reason, bool(error), media)
     leaves = (Leaf("call_id", ("tool_call_id",)), Leaf("name", ("function",)), Leaf("is_error", ("error",), _error))
     return Located(part, (), (*leaves, *said, *repeated))
 

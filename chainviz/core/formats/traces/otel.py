@@ -190,9 +190,7 @@ def _element(part: Part, speller: Speller) -> str | None:
         return speller.object({"type": quote(kind), "content": quote(content)})
     if isinstance(part, ToolCall):
         arguments = part.arguments if is_object(part.arguments) else quote(part.arguments)
-        return speller.object(
-            {"type": '"tool_call"', "id": quote(part.id), "name": quote(part.name), "arguments": arguments}
-        )
+        return speller.object({"type": '"tool_call"', "id": quote(part.id), "name": quote(part.name), "arguments": arguments})
     if isinstance(part, ToolResult):
         return speller.object({"type": '"tool_call_response"', "id": quote(part.call_id), "response": quote(part.content)})
     if isinstance(part, Image):

@@ -88,7 +88,9 @@ PROVIDER = Provider(
     "The server",
     {
         **dict.fromkeys(("says-nothing", "no-parts", "empty-text", "blank-text"), EMPTY),
-        "human-after-human": ALTERNATE, "double-ai": TWO_ANSWERS, "first-message": FIRST_ROLE,
+        "human-after-human": ALTERNATE,
+        "double-ai": TWO_ANSWERS,
+        "first-message": FIRST_ROLE,
     },
     formats=FORMATS,
     wire=check_wire,

@@ -42,22 +42,12 @@ ROLE = deepseek_rule(
     ("note-role", "drop-message"),
 )
 EMPTY = deepseek_rule(
-    "content-missing",
-    "error",
-    "Invalid assistant message: content or tool_calls must be set",
-    REFERENCE,
-    ("drop-empty",),
+    "content-missing", "error", "Invalid assistant message: content or tool_calls must be set", REFERENCE, ("drop-empty",)
 )
 NAME = deepseek_rule(
-    "tool-name",
-    "error",
-    "Invalid function name: string does not match pattern '^[a-zA-Z0-9_-]+$'",
-    REFERENCE,
-    ("respell-name",),
+    "tool-name", "error", "Invalid function name: string does not match pattern '^[a-zA-Z0-9_-]+$'", REFERENCE, ("respell-name",)
 )
-ARGUMENTS = deepseek_rule(
-    "arguments-no-json", "warning", "Invalid JSON in function arguments", REFERENCE, ("mend-arguments",)
-)
+ARGUMENTS = deepseek_rule("arguments-no-json", "warning", "Invalid JSON in function arguments", REFERENCE, ("mend-arguments",))
 SURROGATE = deepseek_rule(
     "text-surrogate", "error",
     "Failed to parse the request body as JSON: {place}: lone leading surrogate in hex escape at line {line} column {column}",
@@ -67,8 +57,7 @@ USER_CALL = deepseek_rule("call-by-user", "warning", "unknown field `tool_calls`
 MEDIA = deepseek_rule(
     "result-media",
     "error",
-    "Failed to deserialize the JSON body into the target type: "
-    "messages[{index}]: unknown variant `image_url`, expected `text`",
+    "Failed to deserialize the JSON body into the target type: messages[{index}]: unknown variant `image_url`, expected `text`",
     REFERENCE,
     ("media-to-human",),
 )
@@ -78,9 +67,7 @@ NO_REASONING = deepseek_rule(
     since="2025-12", checked="2026-11-27",
 )  # fmt: skip
 MAYBE_NO_REASONING = replace(
-    NO_REASONING,
-    severity="warning",
-    note="the model is not recorded or not DeepSeek's; refused by DeepSeek V4 in its thinking mode",
+    NO_REASONING, severity="warning", note="the model is not recorded or not DeepSeek's; refused by DeepSeek V4 in its thinking mode"
 )
 UNEVEN_REASONING = replace(
     NO_REASONING, severity="warning", fixes=("drop-thinking",), source="github.com/langchain-ai/langchain/issues/34166",
@@ -112,14 +99,11 @@ FORM = ChatForm(
     value=deepseek_rule(
         "field-type",
         "error",
-        "Failed to deserialize the JSON body into the target type: "
-        "messages[{index}]: invalid type: {got}, expected {expected}",
+        "Failed to deserialize the JSON body into the target type: messages[{index}]: invalid type: {got}, expected {expected}",
         REFERENCE,
     ),
     role=ROLE,
-    content_type=deepseek_rule(
-        "content-type", "error", "invalid type: expected a string or a list of content parts", REFERENCE
-    ),
+    content_type=deepseek_rule("content-type", "error", "invalid type: expected a string or a list of content parts", REFERENCE),
     content_missing=deepseek_rule(
         "content-missing",
         "error",
@@ -143,8 +127,7 @@ FORM = ChatForm(
     arguments=deepseek_rule(
         "arguments-type",
         "error",
-        "Failed to deserialize the JSON body into the target type: "
-        "messages[{index}]: invalid type: map, expected a string",
+        "Failed to deserialize the JSON body into the target type: messages[{index}]: invalid type: map, expected a string",
         REFERENCE,
     ),
 )

@@ -90,25 +90,13 @@ AFTER_RESULT = mistral_rule(
     "user-after-result", "error", "Unexpected role 'user' after role 'tool'", COMMON, ("insert-answer",), checked="2026-11-27"
 )
 MID_SYSTEM = mistral_rule(
-    "system-in-messages",
-    "error",
-    "Unexpected role 'system' after role '{role}'",
-    COMMON,
-    ("note-system", "system-to-start"),
+    "system-in-messages", "error", "Unexpected role 'system' after role '{role}'", COMMON, ("note-system", "system-to-start")
 )
 ROLE = mistral_rule(
-    "role-unknown",
-    "error",
-    "Input tag found using 'role' does not match any of the expected tags",
-    COMMON,
-    ("note-role", "drop-message"),
+    "role-unknown", "error", "Input tag found using 'role' does not match any of the expected tags", COMMON, ("note-role", "drop-message")
 )
 EMPTY = mistral_rule(
-    "content-missing",
-    "warning",
-    "Assistant message must have either content or tool_calls, but not none.",
-    COMMON,
-    ("drop-empty",),
+    "content-missing", "warning", "Assistant message must have either content or tool_calls, but not none.", COMMON, ("drop-empty",)
 )
 EMPTY_SYSTEM = mistral_rule("text-empty", "error", "Invalid system prompt: it must not be empty", COMMON, ("drop-empty",))
 NAME = mistral_rule(
@@ -116,15 +104,11 @@ NAME = mistral_rule(
     "Function name must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64.", COMMON,
     ("respell-name",),
 )  # fmt: skip
-NINE = mistral_rule(
-    "call-id-form", "warning", "Tool call id must be a-z, A-Z, 0-9, with a length of 9.", COMMON, ("respell-id",)
-)
+NINE = mistral_rule("call-id-form", "warning", "Tool call id must be a-z, A-Z, 0-9, with a length of 9.", COMMON, ("respell-id",))
 ODD_ID = "has a call id that is not nine letters and digits; older models refuse such ids"
 NULL_ID = mistral_rule("call-id-pattern", "error", "Tool call id must not be empty or null", COMMON, ("respell-id",))
 SHARED = mistral_rule("call-id-shared", "error", "Duplicate tool call id in assistant message", COMMON, ("rename-calls",))
-ARGUMENTS = mistral_rule(
-    "arguments-no-json", "warning", "Invalid function arguments: not valid JSON", COMMON, ("mend-arguments",)
-)
+ARGUMENTS = mistral_rule("arguments-no-json", "warning", "Invalid function arguments: not valid JSON", COMMON, ("mend-arguments",))
 PICTURES = PictureRules(
     broken=mistral_rule(
         "image-broken", "error", "Image could not be loaded as base64 or URL: cannot identify image file", IMAGES, NOTE,
@@ -185,12 +169,12 @@ FORM = ChatForm(
     role=ROLE,
     content_type=_CONTENT,
     content_missing=mistral_rule("content-missing", "error", "Field required: content", REFERENCE, ("drop-empty",)),
-    part_type=mistral_rule(
-        "part-type", "error", "Input tag found using 'type' does not match any of the expected tags", REFERENCE
-    ),
+    part_type=mistral_rule("part-type", "error", "Input tag found using 'type' does not match any of the expected tags", REFERENCE),
     member=mistral_rule("member-missing", "error", "Field required", REFERENCE),
     empty_calls=mistral_rule(
-        "tool-calls-empty", "warning", "Assistant message must have either content or tool_calls, but not both.",
+        "tool-calls-empty",
+        "warning",
+        "Assistant message must have either content or tool_calls, but not both.",
         "github.com/langchain-ai/langchain/issues/21196",
     ),
     short_parts=True,

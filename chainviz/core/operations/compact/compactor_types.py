@@ -286,9 +286,7 @@ class Summarize(Compactor):
         if not outcome.changes:
             return self._unchanged("Nothing is old or large enough to be folded.")
         folded = sum(splice.removed for splice in outcome.changes)
-        return self._changed(
-            Change(outcome.changes, warnings=outcome.warnings), f"Folded into summaries: {count_text(folded, 'message')}."
-        )
+        return self._changed(Change(outcome.changes, warnings=outcome.warnings), f"Folded into summaries: {count_text(folded, 'message')}.")
 
     def _context(self, context: Context) -> Context:
         """Return the context without the caller's writer, unless this step asks for it, because it may send messages to a model."""

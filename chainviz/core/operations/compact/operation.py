@@ -89,11 +89,7 @@ class CompactOptions(Options):
         json_schema_extra={"group": "Last call", "choices": {**COUNTERS}},
     )
     prompt_tokens: int = Field(
-        0,
-        ge=0,
-        title="Prompt tokens",
-        description="Of the last call; 0 counts them.",
-        json_schema_extra={"group": "Last call"},
+        0, ge=0, title="Prompt tokens", description="Of the last call; 0 counts them.", json_schema_extra={"group": "Last call"}
     )
 
     @field_validator("strategy", mode="before")
@@ -170,9 +166,7 @@ class Compact:
         root = options.compactor
         if root is None:
             raise Refused(NO_LIMIT)
-        settings = Settings(
-            options.if_no_user_boundary, options.reduction, operations=self._operations, context=context
-        )
+        settings = Settings(options.if_no_user_boundary, options.reduction, operations=self._operations, context=context)
         return Strategy(root, settings)
 
 

@@ -83,10 +83,7 @@ class RedactionEstimate:
 
     def __init__(self, messages: Sequence[Shape]) -> None:
         self._sizes = [0, *accumulate(message.size for message in messages)]
-        self._redacted = [
-            0,
-            *accumulate(min(each.size, PLACEHOLDER) if each.role == TOOL else each.size for each in messages),
-        ]
+        self._redacted = [0, *accumulate(min(each.size, PLACEHOLDER) if each.role == TOOL else each.size for each in messages)]
         self._ends = [place for place, message in enumerate(messages) if ends_turn(message)]
 
     def size(self, place: int) -> int:
@@ -205,9 +202,7 @@ def turns_of(messages: Sequence[Shape]) -> Iterator[Turn]:
             start = place + 1
 
 
-def simulate(
-    chain: Chain, lines: Sequence[Line], context: Context | None = None, bytes_per_token: float = BYTES_PER_TOKEN
-) -> Simulation:
+def simulate(chain: Chain, lines: Sequence[Line], context: Context | None = None, bytes_per_token: float = BYTES_PER_TOKEN) -> Simulation:
     """Simulate all lines, each in linear time. Raises CompactionFailed if a compactor fails."""
     context = context or Context()
     messages = chain.shapes()
@@ -272,10 +267,7 @@ class _Run:
         return Firing(number, compacted.removed, stored.size_before(compacted.removed), compacted.trial)
 
 
-ESTIMATES: dict[str, Callable[[Sequence[Shape]], Estimate]] = {
-    "Summarize": SummaryEstimate,
-    "Redact": RedactionEstimate,
-}
+ESTIMATES: dict[str, Callable[[Sequence[Shape]], Estimate]] = {"Summarize": SummaryEstimate, "Redact": RedactionEstimate}
 """Operations that are estimated for comparison, by name."""
 PLAIN = "No compaction"
 

@@ -92,9 +92,7 @@ def judge_written(content: bytes, format: str, provider: str = "") -> dict[Provi
         request = request_of(DocumentContext(chain.envelope, source.read))
     found = list(check_all(asked, parse(chain.messages), format, request))
     unread = chain.envelope.unread
-    return {
-        each: verdict_of([*each.unread(unread), *(problem for provider, problem in found if provider is each)]) for each in asked
-    }
+    return {each: verdict_of([*each.unread(unread), *(problem for provider, problem in found if provider is each)]) for each in asked}
 
 
 def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:

@@ -66,8 +66,7 @@ class ConvertOptions(Options):
         default="",
         title="Model",
         max_length=200,
-        description="The model that the request names. Empty keeps it where both formats are of one provider, and leaves it out "
-        "elsewhere.",
+        description="The model that the request names. Empty keeps it where both formats are of one provider, and leaves it out elsewhere.",
     )
     fine_tuning: bool = Field(
         default=False,
@@ -185,11 +184,7 @@ def _renamed(old: Message, new: Message) -> Iterator[tuple[str, str]]:
 
 
 def _ids(message: Message) -> list[str]:
-    return [
-        part.id if isinstance(part, ToolCall) else part.call_id
-        for part in message.parts
-        if isinstance(part, ToolCall | ToolResult)
-    ]
+    return [part.id if isinstance(part, ToolCall) else part.call_id for part in message.parts if isinstance(part, ToolCall | ToolResult)]
 
 
 def _has_lost_reasoning(old: Message, new: Message) -> bool:

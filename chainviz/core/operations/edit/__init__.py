@@ -76,9 +76,7 @@ class Edit:
             label = get_format(chain.format).label
             raise Refused(f"{label} has no way to store this: opened again, the messages would differ. Nothing was changed.")
         sizes = sum(m.size for messages in gone for m in messages), sum(m.size for s in splices for m in s.messages)
-        return Outcome(
-            splices, (Decision(path, options.action, change.reason, *sizes),), tuple(warnings_for(chain, splices))
-        )
+        return Outcome(splices, (Decision(path, options.action, change.reason, *sizes),), tuple(warnings_for(chain, splices)))
 
 
 def _with_copies(chain: Chain, splices: tuple[Splice, ...]) -> tuple[Splice, ...]:
@@ -103,9 +101,7 @@ def _is_read_again(chain: Chain, splices: Sequence[Splice]) -> bool:
 
 
 def _makes_call(options: EditOptions) -> bool:
-    return bool(options.name) and (
-        options.action == "add_part" or (options.action in ("insert", "append") and options.role == AI)
-    )
+    return bool(options.name) and (options.action == "add_part" or (options.action in ("insert", "append") and options.role == AI))
 
 
 def _without_signed_reasoning(chain: Chain, splices: tuple[Splice, ...]) -> tuple[Splice, ...]:

@@ -47,9 +47,7 @@ class Place:
         if self.path.pair is None:
             raise Refused(f"{self.path} is a section; choose one of its messages, such as {self.path}.p1.m0.")
         if len(self.span) != 1:
-            raise Refused(
-                f"{self.path} has {len(self.span)} messages; choose one of them, such as {self.path}.m{self._some_message}."
-            )
+            raise Refused(f"{self.path} has {len(self.span)} messages; choose one of them, such as {self.path}.m{self._some_message}.")
         return self.span.start, self.chain[self.span.start]
 
     @property
@@ -117,41 +115,24 @@ class EditOptions(Options):
         description="The node's path, such as s2, s2.h.m0, s2.p1 or s2.p1.m0.c2. Not needed for append_human, append and add_event.",
         json_schema_extra={"hidden": True},
     )
-    action: Action = Field(
-        "text", title="Edit", description="What to do with the node.", json_schema_extra={"hidden": True}
-    )
-    text: str = Field(
-        "",
-        title="Text",
-        description="The new text, or the content of the tool result.",
-        json_schema_extra={"long": True},
-    )
+    action: Action = Field("text", title="Edit", description="What to do with the node.", json_schema_extra={"hidden": True})
+    text: str = Field("", title="Text", description="The new text, or the content of the tool result.", json_schema_extra={"long": True})
     role: Literal["system", "human", "ai", "tool"] = Field("human", title="Role", description="The message's role.")
     name: str = Field("", title="Tool name", description="The tool's name. For an answer, empty means the call's own.")
-    arguments: str = Field(
-        "", title="Arguments", description="The call's arguments, as JSON.", json_schema_extra={"long": True}
-    )
+    arguments: str = Field("", title="Arguments", description="The call's arguments, as JSON.", json_schema_extra={"long": True})
     call_id: str = Field(
-        "",
-        title="Call id",
-        description="Links a tool call and its result. A new call without one gets an id like those around it.",
+        "", title="Call id", description="Links a tool call and its result. A new call without one gets an id like those around it."
     )
     url: str = Field("", title="Image", description="The address of an image, or the image itself as a data: URL.")
     where: Where = Field("after", title="Place", description="Where to insert: before or after the node.")
     offset: int = Field(0, ge=0, title="Split at", description="Characters of the text that stay in the first message.")
     is_error: Error = Field("keep", title="Is an error", description="Whether the tool result reports an error.")
-    with_results: bool = Field(
-        True, title="With its results", description="Rename or delete the results of a call with it."
-    )
+    with_results: bool = Field(True, title="With its results", description="Rename or delete the results of a call with it.")
     join: bool = Field(
-        False,
-        title="Join texts",
-        description="When messages merge, join the two adjacent texts. Otherwise they stay separate parts.",
+        False, title="Join texts", description="When messages merge, join the two adjacent texts. Otherwise they stay separate parts."
     )
     separator: str = Field("", title="Between the texts", description="Put between two joined texts.")
-    allow_invalid: bool = Field(
-        False, title="Allow invalid JSON", description="Keep arguments that are not valid JSON."
-    )
+    allow_invalid: bool = Field(False, title="Allow invalid JSON", description="Keep arguments that are not valid JSON.")
     drop_reasoning: bool = Field(
         False,
         title="Drop signed reasoning",

@@ -122,9 +122,7 @@ def _check_neighbours(place: Place, upper: range, lower: range) -> None:
         return
     if path.pair:
         if chain[upper.start].role != AI:
-            raise Refused(
-                "The first pair has no AI message; below another pair, its messages would become part of that pair."
-            )
+            raise Refused("The first pair has no AI message; below another pair, its messages would become part of that pair.")
         return
     headers = (SYSTEM, HUMAN)
     if chain[upper.start].role not in headers:

@@ -40,9 +40,7 @@ def set_text(place: Place, options: EditOptions) -> Change:
 
 def _set_reasoning(at: int, message: Message, number: int, part: Thinking, text: str) -> Change:
     if part.signature or part.redacted:
-        raise Refused(
-            "Signed reasoning cannot be rewritten, because its signature would no longer match; delete the part instead."
-        )
+        raise Refused("Signed reasoning cannot be rewritten, because its signature would no longer match; delete the part instead.")
     new = replace(message, parts=replaced_part(message, number, replace(part, content=text)))
     return Change(splices_for({at: (new,)}), "the reasoning was rewritten")
 
@@ -100,16 +98,12 @@ def set_call_id(place: Place, options: EditOptions) -> Change:
     return _set_on_call_or_result(place, options, with_id, "call id")
 
 
-def _set_on_call_or_result(
-    place: Place, options: EditOptions, changed: Callable[[CallOrResult], CallOrResult], noun: str
-) -> Change:
+def _set_on_call_or_result(place: Place, options: EditOptions, changed: Callable[[CallOrResult], CallOrResult], noun: str) -> Change:
     """Change a part alone, or a call together with its results in the pair."""
     at, message = place.one_message()
     part: CallOrResult
     number, part = place.one_part(message, "tool call or result", ToolCall, ToolResult)
-    edits: dict[int, tuple[Message, ...]] = {
-        at: (replace(message, parts=replaced_part(message, number, changed(part))),)
-    }
+    edits: dict[int, tuple[Message, ...]] = {at: (replace(message, parts=replaced_part(message, number, changed(part))),)}
     if isinstance(part, ToolCall) and options.with_results:
         edits |= _changed_results(place, at, part.id, changed)
     others = f", its results too ({len(edits) - 1} messages)" if len(edits) > 1 else ""
@@ -178,9 +172,7 @@ def answer(place: Place, options: EditOptions) -> Change:
                 is_error = part.is_error if options.is_error == "keep" else options.is_error == "yes"
                 new = replace(part, content=options.text, is_error=is_error)
                 parts = replaced_part(message, found.part, new)
-                return Change(
-                    splices_for({at: (replace(message, parts=parts),)}), f"the result of {name} was rewritten"
-                )
+                return Change(splices_for({at: (replace(message, parts=parts),)}), f"the result of {name} was rewritten")
     named = options.name or not _are_nameless(message for _, message in rest)
     result = ToolResult(call.id, name if named else "", options.text, is_error=options.is_error == "yes")
     tools = [(at, message) for at, message in rest if message.role == TOOL]

@@ -83,9 +83,7 @@ def _calls(chain: Chain, changes: Sequence[Splice]) -> Iterator[str]:
 
 def _states(messages: Sequence[Shape]) -> tuple[Counter[str], Counter[str]]:
     pairs = [pair.tool_calls for _, pair in parse(messages).pairs()]
-    return Counter(id for calls in pairs for id in calls.pending), Counter(
-        id for calls in pairs for id in calls.unmatched
-    )
+    return Counter(id for calls in pairs for id in calls.pending), Counter(id for calls in pairs for id in calls.unmatched)
 
 
 def _around(chain: Chain, changes: Sequence[Splice]) -> tuple[int, int]:

@@ -44,20 +44,13 @@ class Plan:
         return sum(rewrite.ids for rewrite in self.rewrites)
 
 
-def plan_conversion(
-    chain: Chain, options: ObservationsOptions, context: Context, tools: Collection[str] | None = None
-) -> Plan:
+def plan_conversion(chain: Chain, options: ObservationsOptions, context: Context, tools: Collection[str] | None = None) -> Plan:
     """Plan the conversion. `tools` are the names that results may have; None to read them from the chain."""
     found = list(WAYS[options.roles](_task(chain, options, context, tools)))
-    return Plan(
-        tuple(each for each in found if isinstance(each, Rewrite)),
-        tuple(each for each in found if isinstance(each, Skip)),
-    )
+    return Plan(tuple(each for each in found if isinstance(each, Rewrite)), tuple(each for each in found if isinstance(each, Skip)))
 
 
-def plan_conventions(
-    chain: Chain, options: ObservationsOptions, context: Context, tools: Collection[str]
-) -> dict[str, Plan]:
+def plan_conventions(chain: Chain, options: ObservationsOptions, context: Context, tools: Collection[str]) -> dict[str, Plan]:
     """Return a plan for each convention, with the same other options and message roles. Reads the chain once."""
     found: dict[ConventionName, list[Rewrite]] = {convention: [] for convention in get_args(ConventionName)}
     for convention, rewrite in rewrites.reformat_texts_to(_task(chain, options, context, tools), tuple(found)):

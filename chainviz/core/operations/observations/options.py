@@ -22,7 +22,8 @@ class ObservationsOptions(Options):
         title="Write results as",
         description="raw has no headers, brackets has [tool] lines, markdown # headers, xml <tool> tags.",
         json_schema_extra={
-            "choices": {**LABELS}, "hint": "Raw has no headers, brackets [tool] lines, Markdown # headers, XML <tool> tags."
+            "choices": {**LABELS},
+            "hint": "Raw has no headers, brackets [tool] lines, Markdown # headers, XML <tool> tags.",
         },
     )
     roles: Literal["keep", "to_text", "to_tools"] = Field(
@@ -47,13 +48,9 @@ class ObservationsOptions(Options):
         ("brackets", "markdown", "xml"),
         title="Rewrite from",
         description="Conventions to rewrite. raw reads the text after an AI message with one call as its result.",
-        json_schema_extra={
-            "choices": {**LABELS}, "hint": "Raw reads the text after an AI message with one call as its result."
-        },
+        json_schema_extra={"choices": {**LABELS}, "hint": "Raw reads the text after an AI message with one call as its result."},
     )
-    names: tuple[str, ...] = Field(
-        (), title="More tools", description="Names of tools that have results in the chain but no calls."
-    )
+    names: tuple[str, ...] = Field((), title="More tools", description="Names of tools that have results in the chain but no calls.")
     section: str = Field("action", title="Calls in", description="The section of AI messages that holds calls as text.")
     action_text: Literal["remove", "keep"] = Field(
         "remove",
@@ -61,9 +58,7 @@ class ObservationsOptions(Options):
         description="With to_tools: remove or keep the sections that become calls.",
         json_schema_extra={"hint": "When text becomes tool messages."},
     )
-    force: bool = Field(
-        False, title="Convert anyway", description="Convert even if results would not read back or call ids are lost."
-    )
+    force: bool = Field(False, title="Convert anyway", description="Convert even if results would not read back or call ids are lost.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,11 +47,7 @@ def _is_to_change(observed: ObservedMessage, options: ObservationsOptions) -> bo
 
 
 def _reformat_text(
-    place: int,
-    message: Message,
-    observed: Sequence[ObservedMessage],
-    options: ObservationsOptions,
-    reader: ObservationReader,
+    place: int, message: Message, observed: Sequence[ObservedMessage], options: ObservationsOptions, reader: ObservationReader
 ) -> Rewrite:
     parts = list(message.parts)
     losses: list[Loss] = []

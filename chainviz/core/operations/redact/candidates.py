@@ -66,9 +66,7 @@ def find_candidates(chain: Chain, history: History, options: RedactOptions) -> l
         for index, message in read_bodies(chain, range(len(chain))):
             if message.role in options.roles:
                 found += (
-                    Candidate(
-                        kind, index, part, message.role, history.starts[index], history.rows[history.starts[index]]
-                    )
+                    Candidate(kind, index, part, message.role, history.starts[index], history.rows[history.starts[index]])
                     for part, kind in _kinds(message)
                     if kind in others and not (kind == "media" and _goes_with_result(message, part, options))
                 )

@@ -103,9 +103,7 @@ def _redactions(table: DecisionTable) -> dict[int, list[Candidate]]:
     return wanted
 
 
-def _changes(
-    chain: Chain, redacted: Callable[[int, Message], Message], copies: Copies, progress: Progress
-) -> Iterator[Splice]:
+def _changes(chain: Chain, redacted: Callable[[int, Message], Message], copies: Copies, progress: Progress) -> Iterator[Splice]:
     """Yield the redacted messages, and messages with a copy of a redacted text in a field that is not a part."""
     format = get_format(chain.format)
     bodies = read_bodies(chain, range(len(chain)))

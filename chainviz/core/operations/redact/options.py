@@ -42,24 +42,15 @@ class RedactOptions(Options):
         json_schema_extra={**_WHAT, "hint": "Exact names, separated by commas. * means every tool."},
     )
     tool_globs: tuple[str, ...] = Field(
-        (),
-        title="Tools by pattern",
-        description="Such as fetch_*. Narrows * to the tools that match.",
-        json_schema_extra=_WHAT,
+        (), title="Tools by pattern", description="Such as fetch_*. Narrows * to the tools that match.", json_schema_extra=_WHAT
     )
-    exclude_tools: tuple[str, ...] = Field(
-        (), title="Never these tools", description="Exact names.", json_schema_extra=_WHAT
-    )
-    exclude_globs: tuple[str, ...] = Field(
-        (), title="Never these patterns", description="Such as read_*.", json_schema_extra=_WHAT
-    )
+    exclude_tools: tuple[str, ...] = Field((), title="Never these tools", description="Exact names.", json_schema_extra=_WHAT)
+    exclude_globs: tuple[str, ...] = Field((), title="Never these patterns", description="Such as read_*.", json_schema_extra=_WHAT)
     parts: tuple[Kind, ...] = Field(
         ("result",),
         title="Parts",
         description="result, arguments, reasoning, media, text. Reasoning goes as a whole; arguments become {}.",
-        json_schema_extra={
-            **_WHAT, "choices": {**KIND_LABELS}, "hint": "Reasoning is removed with its signature; arguments become {}."
-        },
+        json_schema_extra={**_WHAT, "choices": {**KIND_LABELS}, "hint": "Reasoning is removed with its signature; arguments become {}."},
     )
     roles: tuple[RoleName, ...] = Field(
         ("human", "ai", "tool"),
@@ -67,12 +58,8 @@ class RedactOptions(Options):
         description="Whose reasoning, media and texts: system, human, ai, tool.",
         json_schema_extra={**_WHAT, "choices": {**ROLE_NAMES}, "hint": ""},
     )
-    min_bytes: int = Field(
-        0, ge=0, title="At least", description="Smaller parts are kept.", json_schema_extra={**_WHERE, "unit": "bytes"}
-    )
-    protect_first: int = Field(
-        0, ge=0, title="Protect the first", description="Messages at the start to keep.", json_schema_extra=_WHERE
-    )
+    min_bytes: int = Field(0, ge=0, title="At least", description="Smaller parts are kept.", json_schema_extra={**_WHERE, "unit": "bytes"})
+    protect_first: int = Field(0, ge=0, title="Protect the first", description="Messages at the start to keep.", json_schema_extra=_WHERE)
     protect_last: int = Field(
         0,
         ge=0,
@@ -85,7 +72,9 @@ class RedactOptions(Options):
         title="Results without a call",
         description="Results without an id or a matching call: keep them, or treat them like others.",
         json_schema_extra={
-            **_WHERE, "choices": {"keep": "Keep", "redact": "Treat like others"}, "hint": "Without an id or a matching call."
+            **_WHERE,
+            "choices": {"keep": "Keep", "redact": "Treat like others"},
+            "hint": "Without an id or a matching call.",
         },
     )
     keep_paths: tuple[str, ...] = Field(
@@ -94,9 +83,7 @@ class RedactOptions(Options):
     redact_paths: tuple[str, ...] = Field(
         (), title="Redact these", description="Paths; these override the policy.", json_schema_extra={"hidden": True}
     )
-    placeholder: str = Field(
-        DEFAULT, title="Replace with", description="Can contain {tool}, {bytes} and {lines}.", json_schema_extra=_HOW
-    )
+    placeholder: str = Field(DEFAULT, title="Replace with", description="Can contain {tool}, {bytes} and {lines}.", json_schema_extra=_HOW)
     min_bytes_saved: int = Field(
         1,
         ge=0,
@@ -104,9 +91,7 @@ class RedactOptions(Options):
         description="Parts that would save less are kept. With 0 a part can even grow, as in the reference.",
         json_schema_extra={**_HOW, "unit": "bytes saved"},
     )
-    enabled: bool = Field(
-        True, title="Redaction is on", description="Off keeps everything.", json_schema_extra={"hidden": True}
-    )
+    enabled: bool = Field(True, title="Redaction is on", description="Off keeps everything.", json_schema_extra={"hidden": True})
     superseded_by: Literal["same_tool", "same_call"] = Field(
         "same_tool",
         title="Superseded by",
@@ -123,23 +108,15 @@ class RedactOptions(Options):
         description="How many of the last to keep (keep_last_n, clear_tool_uses).",
         json_schema_extra={"hint": "How many of the last to keep."},
     )
-    trigger: int = Field(
-        100_000, ge=0, title="Trigger", description="Clears only above this much.", json_schema_extra=_CLEARING
-    )
+    trigger: int = Field(100_000, ge=0, title="Trigger", description="Clears only above this much.", json_schema_extra=_CLEARING)
     trigger_type: Literal["input_tokens", "tool_uses"] = Field(
         "input_tokens",
         title="Trigger counts",
         description="Estimated tokens, or results.",
-        json_schema_extra={
-            **_CLEARING, "choices": {"input_tokens": "Input tokens, estimated", "tool_uses": "Tool results"}, "hint": ""
-        },
+        json_schema_extra={**_CLEARING, "choices": {"input_tokens": "Input tokens, estimated", "tool_uses": "Tool results"}, "hint": ""},
     )
     clear_at_least: int = Field(
-        0,
-        ge=0,
-        title="Clear at least",
-        description="In tokens. Clearing less is not worth losing the cache.",
-        json_schema_extra=_CLEARING,
+        0, ge=0, title="Clear at least", description="In tokens. Clearing less is not worth losing the cache.", json_schema_extra=_CLEARING
     )
     at_least: Literal["or_nothing", "then_stop"] = Field(
         "or_nothing",
@@ -157,9 +134,7 @@ class RedactOptions(Options):
         description="Tool names; * or true is all.",
         json_schema_extra={**_CLEARING, "hint": "Tool names, separated by commas. * means every tool."},
     )
-    bytes_per_token: float = Field(
-        4, gt=0, title="Bytes per token", description="For token estimates.", json_schema_extra=_CLEARING
-    )
+    bytes_per_token: float = Field(4, gt=0, title="Bytes per token", description="For token estimates.", json_schema_extra=_CLEARING)
     context_management: str = Field(
         "",
         title="Anthropic's JSON",
@@ -189,9 +164,7 @@ class RedactOptions(Options):
     @classmethod
     def _known_fields(cls, template: str) -> str:
         for name in unknown_fields(template):
-            raise ValueError(
-                f"a placeholder has no “{{{name[:40]}}}”; it can contain {', '.join(f'{{{f}}}' for f in FIELDS)}"
-            )
+            raise ValueError(f"a placeholder has no “{{{name[:40]}}}”; it can contain {', '.join(f'{{{f}}}' for f in FIELDS)}")
         return template
 
     @field_validator("keep_paths", "redact_paths")

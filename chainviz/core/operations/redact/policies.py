@@ -59,11 +59,7 @@ class KeepLastN(Policy):
             kind = "text" if each.kind == "media" else each.kind
             recent = behind[kind] < options.keep
             behind[kind] += 1
-            found.append(
-                Verdict(
-                    not recent, f"it is one of the last {options.keep}" if recent else f"{options.keep} newer ones are kept"
-                )
-            )
+            found.append(Verdict(not recent, f"it is one of the last {options.keep}" if recent else f"{options.keep} newer ones are kept"))
         return found[::-1]
 
 

@@ -267,10 +267,7 @@ class RepairOptions(Options):
         title="Preset",
         description="default loses nothing and explains each fix; pentagi repairs as the PentAGI agent does, which may lose content.",
         json_schema_extra={
-            "choices": {
-                "default": "Fixes that lose nothing",
-                "pentagi": "As the PentAGI agent repairs its chains; may lose content",
-            },
+            "choices": {"default": "Fixes that lose nothing", "pentagi": "As the PentAGI agent repairs its chains; may lose content"},
             "hint": "",
         },
     )
@@ -298,14 +295,10 @@ class RepairOptions(Options):
         json_schema_extra={"choices": FIX_LABELS, "hint": ""},
     )
     choose: tuple[str, ...] = Field(
-        default=(),
-        title="Other fixes for a problem",
-        description="Written problem=fix, such as pending-call=call-to-text.",
+        default=(), title="Other fixes for a problem", description="Written problem=fix, such as pending-call=call-to-text."
     )
     since: str = Field(
-        default="",
-        title="From here on",
-        description="Path of a node, such as s2.p1: only this node and later ones are fixed.",
+        default="", title="From here on", description="Path of a node, such as s2.p1: only this node and later ones are fixed."
     )
     content: bool = Field(
         default=True,
@@ -319,9 +312,7 @@ class RepairOptions(Options):
         for text in self.choose:
             key, _, choice = text.rpartition("=")
             if not key or choice not in CHOICES:
-                raise OptionsError(
-                    f"“{text[:80]}” is not a choice; write fix=choice with one of the choices {', '.join(CHOICES)}."
-                )
+                raise OptionsError(f"“{text[:80]}” is not a choice; write fix=choice with one of the choices {', '.join(CHOICES)}.")
             chosen[key] = choice
         return chosen
 

@@ -124,9 +124,7 @@ READING = 0.7
 """The usual share of the time that reading takes, for the progress bar."""
 
 
-def propose(
-    chain: Chain, options: RepairOptions | None = None, progress: Progress = lambda done, text: None
-) -> tuple[Fix, ...]:
+def propose(chain: Chain, options: RepairOptions | None = None, progress: Progress = lambda done, text: None) -> tuple[Fix, ...]:
     """Return every fix that a repair with these options would make or skip, in the order of the messages."""
     return tuple(_worked(chain, options or RepairOptions(), progress).fixes)
 

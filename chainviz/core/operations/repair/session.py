@@ -211,9 +211,7 @@ class Worklist:
             id = f"{id}#{self._ids[id]}"
         choice = self._choice(id, choices, proposal.rule)
         sizes = (sum(part.size for part in parts) for parts in (proposal.before, proposal.outcomes[choice]))
-        fix = Fix(
-            id, proposal.rule, path, proposal.about, proposal.problem, choices, choice, True, proposal.default, *sizes
-        )
+        fix = Fix(id, proposal.rule, path, proposal.about, proposal.problem, choices, choice, True, proposal.default, *sizes)
         fix = replace(fix, accepted=self.options.accepts(fix) and fix.message >= self._since)
         self.fixes.append(fix)
         return choice if fix.accepted else None

@@ -166,9 +166,7 @@ class _Folding:
     def _keep_pairs(self, i: int, cut: int, large: dict[int, Piece], *, rotation: bool) -> None:
         why = reasons.fits(self.options) if rotation else reasons.SMALL_ENOUGH
         last = len(self.sections[i].body)
-        self.kept[i] += [
-            UnchangedNodes(path, path, why) for p in range(cut, last - 1) if p not in large and (path := Path(i + 1, p + 1))
-        ]
+        self.kept[i] += [UnchangedNodes(path, path, why) for p in range(cut, last - 1) if p not in large and (path := Path(i + 1, p + 1))]
         self.kept[i].append(UnchangedNodes(Path(i + 1, last), Path(i + 1, last), reasons.LAST_PAIR, protected=True))
 
     def join_old_sections(self) -> None:
@@ -249,15 +247,10 @@ class _Folding:
         size, extra = sum([pair.size for pair in pairs]), self.overheads[type]
         target = _target(size, extra)
         read = partial(self.reader.pairs, first, last)
-        return settled(
-            Piece(rule, first, last, *why, size, type, target, target + extra, read), self.options, self.texts, self.format
-        )
+        return settled(Piece(rule, first, last, *why, size, type, target, target + extra, read), self.options, self.texts, self.format)
 
     def plan(self) -> Plan:
-        pieces = [
-            *self.joined,
-            *(piece for found in self.pieces for piece in sorted(found, key=lambda each: each.first)),
-        ]
+        pieces = [*self.joined, *(piece for found in self.pieces for piece in sorted(found, key=lambda each: each.first))]
         kept = joined([each for found in self.kept for each in found])
         return Plan(self.chain, self.options, tuple(pieces), kept, self.chain.tree.size, sum(self.sizes))
 

@@ -89,9 +89,5 @@ def fits(options: SummarizeOptions) -> str:
 def too_many_sections(sizes: Sequence[int], options: SummarizeOptions) -> Reason:
     count, size = len(sizes), sum(sizes)
     if count > options.max_qa_sections:
-        return (
-            f"There are {count:,} sections; the limit is {options.max_qa_sections:,}.",
-            count,
-            options.max_qa_sections,
-        )
+        return (f"There are {count:,} sections; the limit is {options.max_qa_sections:,}.", count, options.max_qa_sections)
     return f"The sections have {size:,} bytes; the limit is {options.max_qa_bytes:,}.", size, options.max_qa_bytes

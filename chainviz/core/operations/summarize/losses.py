@@ -80,9 +80,7 @@ def losses(messages: Sequence[Message], summary: str, places: Sequence[Path] = (
 
 
 def _length(part: object) -> int:
-    return (
-        len(part.arguments) if isinstance(part, ToolCall) else len(getattr(part, "text", getattr(part, "content", "")))
-    )
+    return len(part.arguments) if isinstance(part, ToolCall) else len(getattr(part, "text", getattr(part, "content", "")))
 
 
 def _path(places: Sequence[Path], index: int, part: int) -> Path | None:

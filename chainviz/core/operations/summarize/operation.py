@@ -152,12 +152,7 @@ def _new_path(piece: Piece, folds: Sequence[Piece], chain: Chain) -> Path:
     assert piece.first.pair is not None
     joined_sections = max((each.last.section for each in folds if each.rule == "qa"), default=1)
     rotated_pairs = max(
-        (
-            each.last.pair or 1
-            for each in folds
-            if each.rule == "rotation" and each.first.section == piece.first.section
-        ),
-        default=1,
+        (each.last.pair or 1 for each in folds if each.rule == "rotation" and each.first.section == piece.first.section), default=1
     )
     gone = rotated_pairs - 1 if piece.rule != "rotation" else 0
     return Path(piece.first.section - joined_sections + 1, piece.first.pair - gone)
@@ -189,9 +184,7 @@ def _as_reference(plan: Plan, texts: Texts, source: random.Random) -> Outcome:
         written = isinstance(text, str)
         until = str(piece.last) if piece.last != piece.first else ""
         size = piece.size if not written else piece.after
-        rows.append(
-            Decision(str(piece.first), FOLDED if written else STAYS, piece.reason, piece.size, size, until=until)
-        )
+        rows.append(Decision(str(piece.first), FOLDED if written else STAYS, piece.reason, piece.size, size, until=until))
     return Outcome(tuple(_differences(before, after)), tuple(rows))
 
 

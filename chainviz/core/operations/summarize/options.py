@@ -90,12 +90,7 @@ class SummarizeOptions(Options):
         description="Fold the oldest pairs of active sections once they exceed the limit.",
         json_schema_extra={"group": "Last sections"},
     )
-    last_sec_bytes: int = _number(
-        "last_sec_bytes",
-        "Largest last section",
-        "A larger one is folded, oldest pairs first.",
-        "Last sections",
-    )
+    last_sec_bytes: int = _number("last_sec_bytes", "Largest last section", "A larger one is folded, oldest pairs first.", "Last sections")
     reserve_percent: int = Field(
         default=_SEED["reserve_percent"],
         ge=0,
@@ -104,9 +99,7 @@ class SummarizeOptions(Options):
         description="A folded section ends up this far below its limit, to leave room for more.",
         json_schema_extra={"group": "Last sections", "unit": "%"},
     )
-    max_bp_bytes: int = _number(
-        "max_bp_bytes", "Largest pair", "A larger pair of a last section is folded alone.", "Last sections"
-    )
+    max_bp_bytes: int = _number("max_bp_bytes", "Largest pair", "A larger pair of a last section is folded alone.", "Last sections")
     keep_qa_sections: int = _number(
         "keep_qa_sections",
         "Last sections",
@@ -124,9 +117,7 @@ class SummarizeOptions(Options):
         "max_qa_sections", "Most sections", "With more sections, the oldest are joined.", "Questions and answers",
         most=1_000_000,
     )  # fmt: skip
-    max_qa_bytes: int = _number(
-        "max_qa_bytes", "Most bytes", "In a larger chain, the oldest are joined.", "Questions and answers"
-    )
+    max_qa_bytes: int = _number("max_qa_bytes", "Most bytes", "In a larger chain, the oldest are joined.", "Questions and answers")
     summ_human_in_qa: bool = Field(
         default=_SEED["summ_human_in_qa"],
         title="Summarize questions too",
@@ -172,9 +163,7 @@ class SummarizeOptions(Options):
         preset = PRESETS.get(given.get("preset", "default"), _SEED)
         limits = {name for name, value in preset.items() if type(value) is int and name != "reserve_percent"}
         unset = _NOT_POSITIVE if given.get("preset") == "pentagi" else _ZERO
-        chosen = {
-            name: value for name, value in given.items() if not (name in limits and unset.fullmatch(str(value).strip()))
-        }
+        chosen = {name: value for name, value in given.items() if not (name in limits and unset.fullmatch(str(value).strip()))}
         if given.get("preset") != "pentagi" and chosen.get("tool_call_id_template") == "":
             del chosen["tool_call_id_template"]  # with it, the reference creates empty ids, which no provider accepts
         return {**preset, **chosen}

@@ -144,11 +144,7 @@ def joined(kept: Sequence[UnchangedNodes]) -> tuple[UnchangedNodes, ...]:
     result: list[UnchangedNodes] = []
     for each in kept:
         last = result[-1] if result else None
-        if (
-            last is not None
-            and (last.why, last.protected) == (each.why, each.protected)
-            and _follows(last.last, each.first)
-        ):
+        if last is not None and (last.why, last.protected) == (each.why, each.protected) and _follows(last.last, each.first):
             result[-1] = UnchangedNodes(last.first, each.last, each.why, each.protected)
         else:
             result.append(each)
@@ -209,9 +205,7 @@ class Reader:
         humans = tuple(message for message in everything if message.role == HUMAN)
         messages = tuple(message for message in everything if message.role not in (SYSTEM, HUMAN))
         places = tuple(
-            place
-            for number in range(first.section, last.section + 1)
-            for place in _places(self.chain.tree.sections[number - 1], number)
+            place for number in range(first.section, last.section + 1) for place in _places(self.chain.tree.sections[number - 1], number)
         )
         return Material(humans, messages, places)
 

@@ -73,10 +73,7 @@ def reference_steps(messages: Sequence[Message], options: SummarizeOptions, sour
     except Refused as refused:
         raise Refused(f"failed to create ChainAST: {refused}") from None
     sections = [
-        _Section(
-            section.header,
-            tuple(_Pair(pair, Path(s, p), Path(s, p)) for p, pair in enumerate(section.body, 1)),
-        )
+        _Section(section.header, tuple(_Pair(pair, Path(s, p), Path(s, p)) for p, pair in enumerate(section.body, 1)))
         for s, section in enumerate(tree.sections, 1)
     ]
     reference = _Reference(sections, options, source)
@@ -237,24 +234,12 @@ class _Reference:
         return self._piece(rule, (folded[0].first, folded[-1].last), humans, folded, why)
 
     def _ask_for_sections(
-        self,
-        rule: Rule,
-        old: Sequence[_Section],
-        humans: tuple[Message, ...],
-        pairs: Sequence[_Pair],
-        sizes: Sequence[int],
+        self, rule: Rule, old: Sequence[_Section], humans: tuple[Message, ...], pairs: Sequence[_Pair], sizes: Sequence[int]
     ) -> Piece:
         why = too_many_sections(sizes, self.options)
         return self._piece(rule, (Path(1), Path(len(old))), humans, pairs, why)
 
-    def _piece(
-        self,
-        rule: Rule,
-        ends: tuple[Path, Path],
-        humans: tuple[Message, ...],
-        pairs: Sequence[_Pair],
-        why: Reason,
-    ) -> Piece:
+    def _piece(self, rule: Rule, ends: tuple[Path, Path], humans: tuple[Message, ...], pairs: Sequence[_Pair], why: Reason) -> Piece:
         type = summary_type(each.pair.type for each in pairs)
         size = sum(each.pair.size for each in pairs) or sum(message.size for message in humans)
         target = target_bytes(size)

@@ -74,9 +74,7 @@ class NewIds:
         return id
 
 
-def summary_pair(
-    text: str, type: PairType, ids: NewIds, *, carried: Sequence[Message] = (), shortened: bool = True
-) -> BodyPair[Message]:
+def summary_pair(text: str, type: PairType, ids: NewIds, *, carried: Sequence[Message] = (), shortened: bool = True) -> BodyPair[Message]:
     """Return a pair with this summary. It takes from `carried` what providers require: reasoning, and a mark in place of signatures.
 
     `shortened` cuts long texts beside that reasoning, because they would make every later summary large.

@@ -1,5 +1,4 @@
-"""The contract of a rule: a pattern as data, hints that make scanning fast, and a check for what a pattern cannot
-express, such as
+"""The contract of a rule: a pattern as data, hints that make scanning fast, and a check for what a pattern cannot express, such as
 checksums, randomness, or whether a value is only an example (`your-api-key`).
 """
 
@@ -96,9 +95,7 @@ _STANDS_FOR = re.compile(
     | (?:my|the|a|some|new|old|test|fake)?[-_]?(?:user|pass|password|passwd|pwd|secret|token|key|api[-_]?key|credentials?|string)
     )$"""
 )
-_CODE = re.compile(
-    r"[a-z_][\w.]*\(|^[A-Za-z_]+(?:\.[A-Za-z_]+)+$|^(?:os|process|env|self|config|settings|secrets)\.", re.ASCII
-)
+_CODE = re.compile(r"[a-z_][\w.]*\(|^[A-Za-z_]+(?:\.[A-Za-z_]+)+$|^(?:os|process|env|self|config|settings|secrets)\.", re.ASCII)
 
 
 def stands_for_one(value: str) -> bool:

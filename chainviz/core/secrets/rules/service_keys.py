@@ -111,9 +111,19 @@ _HINTS = {
 
 _RANDOM = frozenset(
     (
-        "openai-key", "slack-app-token", "tavily-key", "discord-token", "supabase-token",
-        "pinecone-key", "nvidia-key", "doppler-token", "planetscale-token", "square-token", "crates-token",
-        "azure-client-secret", "resend-key",
+        "openai-key",
+        "slack-app-token",
+        "tavily-key",
+        "discord-token",
+        "supabase-token",
+        "pinecone-key",
+        "nvidia-key",
+        "doppler-token",
+        "planetscale-token",
+        "square-token",
+        "crates-token",
+        "azure-client-secret",
+        "resend-key",
     )
 )
 """Forms that ordinary words could match too."""

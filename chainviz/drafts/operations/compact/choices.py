@@ -76,9 +76,7 @@ class CompactChoices(Choices):
 
     def _keep(self) -> None:
         try:
-            preset = save_preset(
-                self.target.person, self.operation.name, self.request.POST.get("preset_name", ""), self.options()
-            )
+            preset = save_preset(self.target.person, self.operation.name, self.request.POST.get("preset_name", ""), self.options())
         except Refused as refused:
             self.error = str(refused)
         else:

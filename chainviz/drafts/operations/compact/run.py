@@ -293,9 +293,7 @@ def _model_writer(chain: Chain, texts: dict[str, str], context: JobContext) -> W
             context.report(done / len(requests), f"{done:,} of {len(requests):,} summaries written")
 
         writer = writer_named("openai", endpoint)
-        written = write_all(
-            requests, writer, concurrency=endpoint.concurrency, cancelled=context.is_cancelled, on_piece=count
-        )
+        written = write_all(requests, writer, concurrency=endpoint.concurrency, cancelled=context.is_cancelled, on_piece=count)
         texts.update({each.request.key: each.text for each in written if each.state == "done"})
         return {each.request.key: each.outcome for each in written}
 
@@ -310,9 +308,7 @@ def run_content(context: JobContext, **args: Any) -> dict[str, Any]:
     texts: dict[str, str] = {}
     by_model = chosen.strategy and is_written_by_model(json.loads(chosen.strategy))
     write = _model_writer(target.chain, texts, context) if by_model else None
-    ran = run_strategy(
-        target.stored, chosen, Context(progress=context.report, cancelled=context.is_cancelled, write_summaries=write)
-    )
+    ran = run_strategy(target.stored, chosen, Context(progress=context.report, cancelled=context.is_cancelled, write_summaries=write))
     if context.is_cancelled():
         raise Cancelled
     return ran.model_copy(update={"texts": texts}).model_dump(mode="json")

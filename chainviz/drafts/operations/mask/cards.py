@@ -156,15 +156,11 @@ def review_of(spots: Sequence[Spot], chosen: Selection, reader: Reader, at: Call
         chosen=sum(spot.rule not in off and spot.id not in declined for spot in spots),
         start=start,
         declined=" ".join(sorted(declined)),
-        shown=" ".join(window)
-        + ";"
-        + " ".join(each.id for card in cards for each in card.occurrences if not each.is_outside),
+        shown=" ".join(window) + ";" + " ".join(each.id for card in cards for each in card.occurrences if not each.is_outside),
     )
 
 
-def _instead(
-    by_value: Mapping[str, Sequence[Spot]], chosen: Selection, reader: Reader, window: set[str]
-) -> dict[str, str]:
+def _instead(by_value: Mapping[str, Sequence[Spot]], chosen: Selection, reader: Reader, window: set[str]) -> dict[str, str]:
     """Return what replaces each value of the window: numbers count all values before it, whose texts need not be read."""
     masker = Masker(chosen.strategy)
     found = {}

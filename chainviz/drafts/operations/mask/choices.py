@@ -227,9 +227,7 @@ class OwnScan:
 
     def _show(self, job: Job) -> NoReturn:
         lists = self.choices.request.POST.lists()
-        kept = [
-            (name, value) for name, values in lists if name not in ("act", "csrfmiddlewaretoken") for value in values
-        ]
+        kept = [(name, value) for name, values in lists if name not in ("act", "csrfmiddlewaretoken") for value in values]
         page = {**self.choices.head(), "job": job, "job_href": f"{self.choices.address}&own={job.pk}", "kept": kept}
         raise Scanning(render(self.choices.request, "drafts/mask/own_scan.html", {"page": page}))
 

@@ -110,10 +110,7 @@ def to_json(summaries: Summaries) -> dict[str, Any]:
 def from_json(value: Mapping[str, Any]) -> Summaries:
     plans = {
         name: PlanSummary(
-            NumberTable.unpack(ChangeRow, b64decode(changes)),
-            tuple((message, reason) for message, reason in kept),
-            kept_count,
-            ids,
+            NumberTable.unpack(ChangeRow, b64decode(changes)), tuple((message, reason) for message, reason in kept), kept_count, ids
         )
         for name, (changes, kept, kept_count, ids) in value["plans"].items()
     }

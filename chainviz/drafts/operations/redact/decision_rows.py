@@ -15,14 +15,7 @@ from chainviz.web.formatting import byte_text, share_text, token_text
 
 ROWS = 30
 MOST_CHIPS = 6
-LETTERS = {
-    "A": "answer",
-    "C": "assistant with calls",
-    "T": "tool result",
-    "U": "user",
-    "S": "system",
-    "X": "unknown role",
-}
+LETTERS = {"A": "answer", "C": "assistant with calls", "T": "tool result", "U": "user", "S": "system", "X": "unknown role"}
 SHOWN = {
     "all": "All rows",
     "redact": "To redact",
@@ -119,13 +112,7 @@ class Table:
         return self.end if self.end < self.total else None
 
 
-def table_of(
-    table: DecisionTable,
-    overrides: Mapping[str, str],
-    chosen: Filter,
-    at: Callable[[Path], str],
-    seconds: float,
-) -> Table:
+def table_of(table: DecisionTable, overrides: Mapping[str, str], chosen: Filter, at: Callable[[Path], str], seconds: float) -> Table:
     rows = [row for row in table.rows if _fits(row, chosen)]
     start = min(chosen.start, max(0, (len(rows) - 1) // ROWS * ROWS))
     metrics = table.metrics()

@@ -61,11 +61,7 @@ def _address(target: Target, path: Path) -> str:
 
 def _decisions(target: Target, options: RedactOptions, against: str) -> DecisionTable:
     stored = target.stored
-    return cached(
-        stored,
-        (options, against),
-        lambda: decide(stored, options, redacted_places(stored), (against,), candidates(target)),
-    )
+    return cached(stored, (options, against), lambda: decide(stored, options, redacted_places(stored), (against,), candidates(target)))
 
 
 def candidates(target: Target) -> Candidates:

@@ -77,9 +77,7 @@ class SectionRules:
         once = ((provider, rule) for provider, rule in self._once if number == self.first_row(rule.mark))
         for provider, rule in (*self._applying(section), *once):
             if marks & rule.mark and (not rule.at_end or number == self._rows - 1):
-                yield provider.marked(
-                    rule, Path(path.section, path.pair, 0), place.start, part if rule.of_part else None
-                )
+                yield provider.marked(rule, Path(path.section, path.pair, 0), place.start, part if rule.of_part else None)
 
     @cached_property
     def _of_chain(self) -> tuple[Problem, ...]:

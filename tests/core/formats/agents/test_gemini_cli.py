@@ -77,10 +77,7 @@ def test_a_response_that_no_record_of_calls_holds_is_the_result() -> None:
     assert [message.role for message in chain.messages] == [HUMAN, AI, TOOL, AI]
 
 
-@pytest.mark.parametrize(
-    ("target", "left"),
-    [("m1", ["Plan B"]), ("m2", ["Plan A", "Plan B"]), ("gone", ["Plan B"])],
-)
+@pytest.mark.parametrize(("target", "left"), [("m1", ["Plan B"]), ("m2", ["Plan A", "Plan B"]), ("gone", ["Plan B"])])
 def test_what_was_rewound_is_carried(target: str, left: list[str]) -> None:
     rewound = (HEAD, said("m1", "user", "Plan A"), said("m2", "gemini", "Bad."), {"$rewindTo": target}, said("m5", "user", "Plan B"))
     assert [text for _, text in words(loaded(written(*rewound)).messages)] == left

@@ -16,9 +16,7 @@ def test_checkpoints_and_token_counts_are_no_messages() -> None:
     (chain,) = load_file(CONTEXT)
     assert [message.role for message in chain.messages] == [SYSTEM, HUMAN, AI, TOOL, AI]
     assert [span.ordinal for span in chain.envelope.carried] == [1, 3, 5, 7, 9]
-    assert chain.messages[3].parts == (
-        ToolResult("tool_a1", "", "<system>Command executed successfully.</system>\nci.yml\n"),
-    )
+    assert chain.messages[3].parts == (ToolResult("tool_a1", "", "<system>Command executed successfully.</system>\nci.yml\n"),)
     assert chain.messages[4].parts[0] == Thinking("It is empty.", "c2lnbmVk")
 
 

@@ -89,9 +89,6 @@ def test_what_a_response_says(response: dict[str, Any], content: str, is_error: 
     assert exported(document, chain) == document
 
 
-
-
-
 @pytest.mark.parametrize(("part", "expected"), [
     ({"text": "hm", "thought": True, "thoughtSignature": "s"}, Thinking("hm", "s")),
     ({"text": "", "thoughtSignature": "s"}, Text("", Reasoning(signature="s"))),

@@ -17,17 +17,7 @@ from tests.core.operations.compact.made import REGISTRY, compact, kept, of_lette
 
 CASES = {case["id"]: case for case in cases("compaction/compaction.json")}
 ADVANCE = {case["id"]: case for case in cases("compaction/advance_to_first_user.json")}
-TARGET = {
-    "tl-over",
-    "tl-over-9",
-    "tl-over-9b",
-    "tl-far-over",
-    "tl-barely-over",
-    "tl-5",
-    "tl-tools",
-    "co-first-wins",
-    "sp-message-trigger",
-}
+TARGET = {"tl-over", "tl-over-9", "tl-over-9b", "tl-far-over", "tl-barely-over", "tl-5", "tl-tools", "co-first-wins", "sp-message-trigger"}
 """Cases in which "down to the target" removes another number of messages than one third."""
 LAST_TURN = {"ml-1", "ml-no-user-in-tail", "ml-long-tools", "tl-3b", "tl-no-user-after", "co-token-cannot"}
 """Cases in which the reference removes everything and the last turn is kept here."""
@@ -75,11 +65,7 @@ def test_by_default_the_recommended_reading_else_the_observed(name: str) -> None
 
 def test_a_split_is_a_full_compactor() -> None:
     """In the reference it has no Compact method, though the seed's example uses it as one."""
-    value = {
-        "type": "split",
-        "trigger": {"type": "count_at_least", "n": 3},
-        "strategy": {"type": "message_limit", "max_messages": 2},
-    }
+    value = {"type": "split", "trigger": {"type": "count_at_least", "n": 3}, "strategy": {"type": "message_limit", "max_messages": 2}}
     assert isinstance(parse_strategy(value), Compactor)
     found = compact({"type": "composite", "compactors": [value]}, request(of_letters("uaua")))
     assert (kept(found), found.was_compacted) == ([2, 3], True)
@@ -122,9 +108,7 @@ def test_a_strategy_with_nothing_to_do_changes_nothing(name: str) -> None:
     assert found == {"kept": list(range(len(CASES[name]["roles"]))), "was_compacted": False}
 
 
-@pytest.mark.parametrize(
-    "value", [case["compactor"] for case in CASES.values() if "error" not in str(case["compactor"])]
-)
+@pytest.mark.parametrize("value", [case["compactor"] for case in CASES.values() if "error" not in str(case["compactor"])])
 def test_every_built_in_stands_as_trigger_and_as_strategy(value: dict[str, Any]) -> None:
     messages = request(of_letters("uauaua"), 1500)
     for split in (

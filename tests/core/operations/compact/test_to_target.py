@@ -72,9 +72,7 @@ def test_nothing_that_was_sent_has_a_size() -> None:
 
 
 @given(strict_chains(), st.integers(1, 100_000), st.integers(1, 5000), st.integers(1, 5000))
-def test_it_removes_no_more_than_the_target_asks_for(
-    messages: list[Message], prompt: int, most: int, target: int
-) -> None:
+def test_it_removes_no_more_than_the_target_asks_for(messages: list[Message], prompt: int, most: int, target: int) -> None:
     sent = sum(message.size for message in messages)
     given_ = CompactionRequest(Window.of(messages), usage=Usage(prompt, sent))
     found = compact(limit(most, target), given_, Settings("remove_all"))

@@ -26,11 +26,7 @@ CHAIN = (
 )
 
 
-PLAIN = (
-    Message("human", (Text("look"), Text("here"))),
-    Message("ai", (ToolCall("abcDEF123", "search", "{}"),)),
-    CHAIN[2],
-)
+PLAIN = (Message("human", (Text("look"), Text("here"))), Message("ai", (ToolCall("abcDEF123", "search", "{}"),)), CHAIN[2])
 
 
 def run(messages: tuple[Message, ...], **options: Any) -> tuple[tuple[Message, ...], Outcome]:
@@ -127,9 +123,9 @@ def test_a_provider_switch_follows_its_template_and_drops_reasoning() -> None:
 
 
 def test_fields_that_no_part_holds_are_named() -> None:
-    content = b'''{"model": "m-1", "messages": [
+    content = b"""{"model": "m-1", "messages": [
         {"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]},
-        {"role": "assistant", "content": "yes", "metadata": {"trace": 7}}]}'''
+        {"role": "assistant", "content": "yes", "metadata": {"trace": 7}}]}"""
     chain = chainviz.load(content)[0]
     told = " ".join(chain.convert("bedrock_converse").warnings)
     assert "Fields of messages are left out: content.cache_control, metadata." in told

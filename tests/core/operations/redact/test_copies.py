@@ -13,7 +13,7 @@ import chainviz
 from chainviz.core.chain.messages import Image, Message, Reasoning, Text, ToolCall
 from chainviz.core.operations.surrounding_copies import LONG, SPARSE, STRIDE, Copies, removed_texts
 
-GONE = "the patient is called Ada Lovelace\nand lives in \"London\"\n" * 4
+GONE = 'the patient is called Ada Lovelace\nand lives in "London"\n' * 4
 
 
 def without(document: Any, *texts: str) -> Any:

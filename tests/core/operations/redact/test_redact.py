@@ -84,9 +84,7 @@ choices = st.fixed_dictionaries(
 
 @examples(400)
 @given(chains, choices)
-def test_ids_and_order_stay_nothing_grows_and_a_second_run_changes_nothing(
-    messages: list[Message], options: dict[str, Any]
-) -> None:
+def test_ids_and_order_stay_nothing_grows_and_a_second_run_changes_nothing(messages: list[Message], options: dict[str, Any]) -> None:
     before = copy.deepcopy(messages)
     once = redacted(messages, **options)
     assert messages == before
@@ -120,9 +118,7 @@ def test_the_table_tells_exactly_what_happens(messages: list[Message], options: 
 def test_the_same_conversation_is_decided_the_same_in_one_message_or_two() -> None:
     apart = table((ai(call("a"), call("b")), tool("a"), tool("b"), ai("done")))
     together = table((ai(call("a"), call("b")), tool("a", "b"), ai("done")))
-    assert [(r.matrix_row, r.follows, r.redact) for r in apart.rows] == [
-        (r.matrix_row, r.follows, r.redact) for r in together.rows
-    ]
+    assert [(r.matrix_row, r.follows, r.redact) for r in apart.rows] == [(r.matrix_row, r.follows, r.redact) for r in together.rows]
     assert [r.matrix_row for r in apart.rows] == ["5", "1"]
 
 
@@ -242,25 +238,14 @@ ANTHROPIC = {
 }
 
 
-@pytest.mark.parametrize(
-    "wrapped", [ANTHROPIC, ANTHROPIC["edits"], ANTHROPIC["edits"][0], {"context_management": ANTHROPIC}]
-)
+@pytest.mark.parametrize("wrapped", [ANTHROPIC, ANTHROPIC["edits"], ANTHROPIC["edits"][0], {"context_management": ANTHROPIC}])
 def test_anthropic_settings_come_in_and_go_out(wrapped: Any) -> None:
     options = RedactOptions(context_management=json.dumps(wrapped))
-    assert (options.policy, options.trigger, options.trigger_type, options.keep) == (
-        "clear_tool_uses",
-        2,
-        "tool_uses",
-        1,
-    )
+    assert (options.policy, options.trigger, options.trigger_type, options.keep) == ("clear_tool_uses", 2, "tool_uses", 1)
     assert (options.clear_at_least, options.exclude_tools, options.clear_tool_inputs) == (50, ("list",), ("read",))
     assert json.loads(write_anthropic_settings(options)) == ANTHROPIC
     messages = (h(), *round_of("a", "read"), *round_of("b", "list"), *round_of("c", "read"), ai("done"))
-    assert [c == LONG for c in contents(redacted(messages, context_management=json.dumps(wrapped)))] == [
-        False,
-        True,
-        True,
-    ]
+    assert [c == LONG for c in contents(redacted(messages, context_management=json.dumps(wrapped)))] == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -364,18 +349,7 @@ def test_the_command_line_redacts(tmp_path: Any, capsys: pytest.CaptureFixture[s
     file = tmp_path / "chain.json"
     file.write_text(json.dumps(ANTHROPIC_CHAIN))
     out = tmp_path / "out.json"
-    command = [
-        "apply",
-        "redact",
-        str(file),
-        "--set",
-        "policy=seed",
-        "--set",
-        "tools=read,other",
-        "--json",
-        "--out",
-        str(out),
-    ]
+    command = ["apply", "redact", str(file), "--set", "policy=seed", "--set", "tools=read,other", "--json", "--out", str(out)]
     with pytest.raises(SystemExit) as ended:
         raise SystemExit(main(command))
     assert not ended.value.code

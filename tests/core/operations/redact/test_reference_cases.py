@@ -64,9 +64,7 @@ def test_only_the_decided_contents_change_and_a_second_pass_changes_nothing(case
     after = apply_splices(before, REDACT.run(MemoryChain(before), options, Context()).changes)
     expected = [row["index"] for row in case["expected"][f"{policy}_policy"] if row["decision"] == "redact"]
     assert [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old != new] == expected
-    assert [(m.role, m.calls, [r.id for r in m.results]) for m in before] == [
-        (m.role, m.calls, [r.id for r in m.results]) for m in after
-    ]
+    assert [(m.role, m.calls, [r.id for r in m.results]) for m in before] == [(m.role, m.calls, [r.id for r in m.results]) for m in after]
     assert REDACT.run(MemoryChain(after), options, Context()).changes == ()
 
 

@@ -39,14 +39,9 @@ options = st.builds(
 
 def longer(messages: list[Message]) -> list[Message]:
     """The same chain with texts long enough to be worth a summary."""
-    return [
-        Message(m.role, tuple(Text(p.text * 20, p.reasoning) if isinstance(p, Text) else p for p in m.parts))
-        for m in messages
-    ]
+    return [Message(m.role, tuple(Text(p.text * 20, p.reasoning) if isinstance(p, Text) else p for p in m.parts)) for m in messages]
 
 
 many = st.one_of(
-    chains,
-    chains.map(longer),
-    st.lists(chains.map(longer), max_size=4).map(lambda lists: [m for found in lists for m in found]),
+    chains, chains.map(longer), st.lists(chains.map(longer), max_size=4).map(lambda lists: [m for found in lists for m in found])
 )

@@ -98,11 +98,7 @@ def test_it_writes_something_about_anything_and_always_the_same(messages: list[M
 
 def test_earlier_summaries_weigh_more_than_tool_output() -> None:
     summary = "The customer decided to keep the old contract until March."
-    chain = [
-        tool(ToolResult("s", "execute_task_and_return_summary", summary)),
-        ai("ok"),
-        tool(result("a", FILLER * 30)),
-    ]
+    chain = [tool(ToolResult("s", "execute_task_and_return_summary", summary)), ai("ok"), tool(result("a", FILLER * 30))]
     text = written(chain, target=200)
     assert summary in text
 
@@ -115,19 +111,7 @@ def test_it_is_honest_about_itself_and_stops_when_told() -> None:
 
 def prose(length: int) -> str:
     source = random.Random(4)
-    words = [
-        "token",
-        "clock",
-        "server",
-        "because",
-        "result",
-        "harbour",
-        "fixed",
-        "error",
-        "schedule",
-        "customer",
-        "invoice",
-    ]
+    words = ["token", "clock", "server", "because", "result", "harbour", "fixed", "error", "schedule", "customer", "invoice"]
     words += [f"word{i}" for i in range(400)]
     text = ""
     while len(text) < length:

@@ -126,8 +126,6 @@ def test_a_plan_says_what_stays_and_why() -> None:
 
 def test_a_person_can_be_the_writer() -> None:
     chain = (*OLD, *TALK, *NOW)
-    outcome = SUMMARIZE.run(
-        MemoryChain(chain), SummarizeOptions(), Context(writer=Manual({"section:s1.p1-s1.p2": "mine"}))
-    )
+    outcome = SUMMARIZE.run(MemoryChain(chain), SummarizeOptions(), Context(writer=Manual({"section:s1.p1-s1.p2": "mine"})))
     assert [row.action for row in outcome.report] == ["summarize", "left"]
     assert text_in(outcome.changes[0].messages[1]) == "mine"

@@ -24,9 +24,7 @@ def test_an_old_section_becomes_its_header_and_one_summary() -> None:
     assert after[:2] == (s(), h("first")) and after[-3:] == NOW
     assert tree.sections[0].body[0].type is PairType.SUMMARIZATION and tree.sections[0].body[0].is_valid
     assert text_in(after[3]) == "short"
-    assert [(row.path, row.until, row.becomes, row.action) for row in outcome.report] == [
-        ("s1.p1", "s1.p2", "s1.p1", "summarize")
-    ]
+    assert [(row.path, row.until, row.becomes, row.action) for row in outcome.report] == [("s1.p1", "s1.p2", "s1.p1", "summarize")]
 
 
 def test_mere_talk_becomes_a_marked_completion() -> None:
@@ -106,9 +104,7 @@ def test_presets_fill_what_is_not_said_and_zero_means_the_default() -> None:
     assert (theirs.last_sec_bytes, theirs.keep_qa_sections) == (51_200, 1)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"last_sec_bytes": -1}, {"reserve_percent": 101}, {"tool_call_id_template": "{r:5:z}"}, {"color": 1}]
-)
+@pytest.mark.parametrize("wrong", [{"last_sec_bytes": -1}, {"reserve_percent": 101}, {"tool_call_id_template": "{r:5:z}"}, {"color": 1}])
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         SummarizeOptions(**wrong)

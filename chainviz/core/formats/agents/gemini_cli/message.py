@@ -155,5 +155,3 @@ def _words(found: Any, inner: list[Any]) -> str:
     if not texts and type(found) is list:
         texts = [item if type(item) is str else string_of(item, "text") for item in found]
     return "\n".join(texts) if any(texts) else found if type(found) is str else dump(found)
-
-

@@ -197,11 +197,7 @@ def new_media(part: Image | Binary, speller: Speller) -> str:
     return speller.object({"type": kind, "source": speller.object(members)})
 
 
-_ELEMENTS = ResultElements(
-    read_element,
-    lambda text, speller: speller.object({"type": '"text"', "text": speller.quote(text)}),
-    new_media,
-)
+_ELEMENTS = ResultElements(read_element, lambda text, speller: speller.object({"type": '"text"', "text": speller.quote(text)}), new_media)
 
 
 def patched_content(raw: str, change: Change, speller: Speller, form: ResultForm = RESULT_FORM) -> str:

@@ -40,19 +40,11 @@ REPEATED_RESULT = claude_rule(
     "each tool_use must have a single result. Found multiple tool_result blocks with id",
     "github.com/BerriAI/litellm/issues/23510",
 )  # fmt: skip
-TWICE = claude_rule(
-    "call-id-reused",
-    "error",
-    "tool_use ids must be unique",
-    "github.com/BerriAI/litellm/issues/23510",
-    ("rename-calls",),
-)
+TWICE = claude_rule("call-id-reused", "error", "tool_use ids must be unique", "github.com/BerriAI/litellm/issues/23510", ("rename-calls",))
 REUSED = replace(TWICE, severity="warning")
 """A warning, because a recorded request with the same id in two turns was accepted."""
 ROLE = claude_rule("role-unknown", "error", 'messages: Unexpected role. Allowed roles are "user" or "assistant"', REFERENCE)
-FIRST_ROLE = claude_rule(
-    "first-role", "warning", 'messages: first message must use the "user" role', REFERENCE, ("insert-opening",)
-)
+FIRST_ROLE = claude_rule("first-role", "warning", 'messages: first message must use the "user" role', REFERENCE, ("insert-opening",))
 EMPTY_TEXT = claude_rule(
     "text-empty", "error", "messages: text content blocks must be non-empty",
     "github.com/anthropics/anthropic-sdk-python/issues/461", ("drop-empty",),
@@ -67,32 +59,18 @@ EMPTY = claude_rule(
     "content-missing", "error",
     "all messages must have non-empty content except for the optional final assistant message", REFERENCE, ("drop-empty",),
 )  # fmt: skip
-ID = claude_rule(
-    "call-id-pattern",
-    "error",
-    "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
-    REFERENCE,
-    ("respell-id",),
-)
+ID = claude_rule("call-id-pattern", "error", "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", REFERENCE, ("respell-id",))
 NAME = claude_rule(
-    "tool-name",
-    "error",
-    "tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
-    REFERENCE,
-    ("respell-name",),
+    "tool-name", "error", "tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", REFERENCE, ("respell-name",)
 )
-ARGUMENTS = claude_rule(
-    "arguments-no-json", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("mend-arguments",)
-)
+ARGUMENTS = claude_rule("arguments-no-json", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("mend-arguments",))
 NO_INPUT = claude_rule(
     "arguments-missing", "error", "tool_use.input: Field required", "github.com/openclaw/openclaw/issues/5957", ("mend-arguments",)
 )
 NO_OBJECT = claude_rule(
     "arguments-no-object", "error", "tool_use.input: Input should be a valid dictionary", REFERENCE, ("wrap-arguments",)
 )
-USER_CALL = claude_rule(
-    "call-by-user", "error", "`tool_use` blocks can only be in `assistant` messages", REFERENCE, ("user-call-to-text",)
-)
+USER_CALL = claude_rule("call-by-user", "error", "`tool_use` blocks can only be in `assistant` messages", REFERENCE, ("user-call-to-text",))
 TEXT_FIRST = claude_rule(
     "result-after-text", "error",
     "tool_use ids were found without tool_result blocks immediately after", REFERENCE,
@@ -261,13 +239,10 @@ RULES: dict[str, Choice] = {
 }
 
 
-LAST_TURN = SectionRule(
-    NO_THINKING, Mark.NOT_FIRST, "calls tools without the thinking of its turn", where_thinking=True, at_end=True
-)
+LAST_TURN = SectionRule(NO_THINKING, Mark.NOT_FIRST, "calls tools without the thinking of its turn", where_thinking=True, at_end=True)
 """The last tool turn has no thinking although its section has some, which was probably removed."""
 LATE_RESULT = SectionRule(
-    SERVER_RESULT, Mark.SERVER_LATE, "has a result of the API's own tool without its call before it", unless=Mark.SERVER_OPEN,
-    of_part=True,
+    SERVER_RESULT, Mark.SERVER_LATE, "has a result of the API's own tool without its call before it", unless=Mark.SERVER_OPEN, of_part=True
 )
 """A result of the API's own tool without its call. After the results of programmatic calls comes the result of the code that made
 them; its call is at the beginning of the turn."""

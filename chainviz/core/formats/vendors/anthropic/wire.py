@@ -32,19 +32,17 @@ claude_rule = partial(Rule, models=ALL_MODELS, since="2024-05", checked="2026-11
 CONTENT = claude_rule("content-type", "error", "messages.content: Input should be a valid list", REFERENCE)
 NO_CONTENT = claude_rule("content-missing", "error", "messages.content: Field required", REFERENCE, ("drop-empty",))
 BLOCK = claude_rule(
-    "part-type",
-    "error",
-    "messages.content: Input tag found using 'type' does not match any of the expected tags",
-    REFERENCE,
+    "part-type", "error", "messages.content: Input tag found using 'type' does not match any of the expected tags", REFERENCE
 )
 MEMBER = claude_rule("member-missing", "error", "messages.content: Field required", REFERENCE)
 VALUE = claude_rule("field-type", "error", "messages.content: Input should be valid", REFERENCE)
-ASSISTANT_ONLY = claude_rule(
-    "part-role", "error", "messages: blocks of this type can only be in `assistant` messages", REFERENCE
-)
+ASSISTANT_ONLY = claude_rule("part-role", "error", "messages: blocks of this type can only be in `assistant` messages", REFERENCE)
 USER_ONLY = claude_rule("part-role", "error", "messages: `tool_result` blocks can only be in `user` messages", REFERENCE)
 PICTURE_BY_ASSISTANT = claude_rule(
-    "part-role", "error", "'image' blocks are not permitted within assistant turns", "github.com/SEMOSS/Semoss/issues/2323",
+    "part-role",
+    "error",
+    "'image' blocks are not permitted within assistant turns",
+    "github.com/SEMOSS/Semoss/issues/2323",
     ("image-to-text",),
 )
 
@@ -53,8 +51,7 @@ _CACHE = {"cache_control": Fields({"type": Words(("ephemeral",))}, {"ttl": Words
 _PICTURES = Words(("image/jpeg", "image/png", "image/gif", "image/webp"))
 _ELSEWHERE = {"url": Fields({"url": str}), "file": Fields({"file_id": str})}
 _IMAGE = Fields(
-    {"source": Kinds({"base64": Fields({"media_type": _PICTURES, "data": BASE64}), **_ELSEWHERE})},
-    {**_CACHE, "transformations": list},
+    {"source": Kinds({"base64": Fields({"media_type": _PICTURES, "data": BASE64}), **_ELSEWHERE})}, {**_CACHE, "transformations": list}
 )
 _DOCUMENT = Fields(
     {
@@ -70,9 +67,7 @@ _DOCUMENT = Fields(
     {**_CACHE, "title": str, "context": str, "citations": Fields({}, {"enabled": bool})},
 )
 _TEXT = Fields({"text": str}, {**_CACHE, "citations": Each(dict)})
-_SEARCH_RESULT = Fields(
-    {"content": Each(dict), "source": str, "title": str}, {**_CACHE, "citations": Fields({}, {"enabled": bool})}
-)
+_SEARCH_RESULT = Fields({"content": Each(dict), "source": str, "title": str}, {**_CACHE, "citations": Fields({}, {"enabled": bool})})
 _IN_RESULTS = Kinds(
     {
         "text": _TEXT,
@@ -91,10 +86,7 @@ _FORMS: dict[str, Fields] = {
     "thinking": Fields({"thinking": str, "signature": str}),
     "redacted_thinking": Fields({"data": str}),
     "tool_use": Fields({"id": str, "name": str, "input": dict}, {**_CACHE, "caller": dict, "toolset_name": str}),
-    "tool_result": Fields(
-        {"tool_use_id": str},
-        {**_CACHE, "content": TextOr(Each(_IN_RESULTS)), "is_error": bool, "toolset_name": str},
-    ),
+    "tool_result": Fields({"tool_use_id": str}, {**_CACHE, "content": TextOr(Each(_IN_RESULTS)), "is_error": bool, "toolset_name": str}),
     "server_tool_use": _SERVER_CALL,
     "mcp_tool_use": _SERVER_CALL,
     "container_upload": Fields({"file_id": str}, _CACHE),

@@ -33,18 +33,13 @@ from chainviz.core.providers.wire import (
 
 WIRE_REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html"
 bedrock_rule = partial(Rule, models=ALL_MODELS, since="2024-05", checked="2026-11-23")
-CONTENT = bedrock_rule(
-    "content-type", "error", "Invalid type for parameter messages.content, valid types: list, tuple", WIRE_REFERENCE
-)
+CONTENT = bedrock_rule("content-type", "error", "Invalid type for parameter messages.content, valid types: list, tuple", WIRE_REFERENCE)
 BLOCK = bedrock_rule(
     "part-twofold", "error", "Invalid number of parameters set for tagged union structure messages.content. Can only set one of the keys",
     WIRE_REFERENCE,
 )  # fmt: skip
 FAILED_RESULT = bedrock_rule(
-    "result-empty",
-    "error",
-    "The content field of a toolResult with the status error is empty. Add text and try again.",
-    WIRE_REFERENCE,
+    "result-empty", "error", "The content field of a toolResult with the status error is empty. Add text and try again.", WIRE_REFERENCE
 )
 
 MEMBER = bedrock_rule("member-missing", "error", "Missing required parameter in messages.content", WIRE_REFERENCE)
@@ -59,9 +54,7 @@ DOCUMENT_NAME = bedrock_rule(
     "The name can't contain more than one consecutive whitespace character.",
     "github.com/aws-samples/generative-ai-use-cases/issues/1671", ("rewrite-message",), checked="2026-11-28",
 )  # fmt: skip
-USER_ONLY = bedrock_rule(
-    "part-role", "error", "Images, documents and videos can only be in messages with the role user", WIRE_REFERENCE
-)
+USER_ONLY = bedrock_rule("part-role", "error", "Images, documents and videos can only be in messages with the role user", WIRE_REFERENCE)
 TOO_MANY = bedrock_rule("parts-too-many", "error", "Too many images or documents in a message", "botocore, Message")
 LONELY_DOCUMENT = bedrock_rule(
     "document-without-text", "error", "A text block is required when a document block is included in the message.",
@@ -82,9 +75,7 @@ _DOCUMENT = Fields(
     },
 )
 _VIDEO = Fields({"format": str, "source": OneOf(_SOURCE)})
-_RESULT = OneOf(
-    {"text": str, "json": dict, "image": _IMAGE, "document": _DOCUMENT, "video": _VIDEO, "searchResult": dict}
-)
+_RESULT = OneOf({"text": str, "json": dict, "image": _IMAGE, "document": _DOCUMENT, "video": _VIDEO, "searchResult": dict})
 _FORMS: dict[str, Form] = {
     "text": str,
     "image": _IMAGE,
@@ -189,9 +180,7 @@ TWICE = bedrock_rule(
     "call-id-shared", "error", "The toolUse blocks at messages.content contain duplicate Ids",
     "github.com/westonbrown/Cyber-AutoAgent/issues/72", ("rename-calls",),
 )  # fmt: skip
-REPEATED_RESULT = bedrock_rule(
-    "result-repeated", "error", "The toolResult blocks at messages.content contain duplicate Ids", REFERENCE
-)
+REPEATED_RESULT = bedrock_rule("result-repeated", "error", "The toolResult blocks at messages.content contain duplicate Ids", REFERENCE)
 FIRST_ROLE = bedrock_rule(
     "first-role", "error",
     "A conversation must start with a user message. Try again with a conversation that starts with a user message.", REFERENCE,
@@ -219,11 +208,7 @@ SYSTEM = bedrock_rule(
     ("note-system", "system-to-start"),
 )  # fmt: skip
 ROLE = bedrock_rule(
-    "role-unknown",
-    "error",
-    "Member must satisfy enum value set: [user, assistant]",
-    REFERENCE,
-    ("note-role", "drop-message"),
+    "role-unknown", "error", "Member must satisfy enum value set: [user, assistant]", REFERENCE, ("note-role", "drop-message")
 )
 EMPTY = bedrock_rule(
     "content-missing", "error",
@@ -275,17 +260,12 @@ PICTURES = PictureRules(
         "image-empty", "error", "The bytes field in the ImageSource object is empty.", REFERENCE, NOTE, checked=CHECKED
     ),
 )  # fmt: skip
-USER_CALL = bedrock_rule(
-    "call-by-user", "error", "User messages cannot contain toolUse blocks.", REFERENCE, ("user-call-to-text",)
-)
+USER_CALL = bedrock_rule("call-by-user", "error", "User messages cannot contain toolUse blocks.", REFERENCE, ("user-call-to-text",))
 NO_MESSAGES = bedrock_rule("messages-missing", "error", FIRST_ROLE.says, REFERENCE)
 PREFILL = bedrock_rule(
-    "last-role",
-    "info",
-    "",
-    REFERENCE,
-    note="accepted as the beginning of the answer; some models want a user message at the end",
+    "last-role", "info", "", REFERENCE, note="accepted as the beginning of the answer; some models want a user message at the end"
 )
+
 
 def _first_message(excerpt: Excerpt, problem: Problem) -> Rule | None:
     """Choose the rule for a first AI message. Bedrock itself accepts it; the model decides."""
@@ -372,7 +352,7 @@ PROVIDER = Provider(
     clients=frozenset(("bedrock_converse",)),
     kinds=KINDS,
     wire=check_wire,
-    section_rules=(UNDEFINED, IN_LIST,),
+    section_rules=(UNDEFINED, IN_LIST),
     sent=(_turns,),
     chosen_rules=(PICTURES.type, FIRST_ROLE, MAY_FIRST, ID, SPLIT, TEXT_APART, PREFILL, NO_MESSAGES, *WIRE_RULES),
     opening=(system_only(NO_MESSAGES),),

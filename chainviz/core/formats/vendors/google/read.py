@@ -85,9 +85,7 @@ def is_response(item: Any) -> bool:
 
 def read_parts(content: Content, role: Role) -> list[Part]:
     ids = display_ids(content.value) if type(content.value) is list else []
-    return content.parts(
-        lambda index, place, origin: _part(content.value[index], content.text, place, ids[index], origin), "parts"
-    )
+    return content.parts(lambda index, place, origin: _part(content.value[index], content.text, place, ids[index], origin), "parts")
 
 
 def display_ids(content: Sequence[Any]) -> list[str]:

@@ -33,12 +33,8 @@ gemini_rule = partial(Rule, models=ALL_MODELS, since="2024-05", checked="2026-11
 WIRE_ROLE = gemini_rule("role-unknown", "error", "Please use a valid role: user, model.", REFERENCE)
 PARTS = gemini_rule("content-type", "error", "Invalid value at 'contents.parts'", REFERENCE)
 WIRE_NO_PARTS = gemini_rule("content-missing", "error", "contents.parts must not be empty.", REFERENCE, ("drop-empty",))
-NO_DATA = gemini_rule(
-    "part-empty", "error", "contents.parts.data: required oneof field 'data' must have one initialized field", REFERENCE
-)
-TWO_DATA = gemini_rule(
-    "part-twofold", "error", "Invalid value at 'contents.parts' (oneof), oneof field 'data' is already set.", REFERENCE
-)
+NO_DATA = gemini_rule("part-empty", "error", "contents.parts.data: required oneof field 'data' must have one initialized field", REFERENCE)
+TWO_DATA = gemini_rule("part-twofold", "error", "Invalid value at 'contents.parts' (oneof), oneof field 'data' is already set.", REFERENCE)
 NO_NAME = gemini_rule(
     "result-name", "error",
     "GenerateContentRequest.contents.parts.function_response.name: Name cannot be empty.",
@@ -53,9 +49,7 @@ _DATA: dict[str, Form] = {
     "inline_data": Fields({"mime_type": str, "data": BASE64}, {"display_name": str}),
     "file_data": Fields({"file_uri": str}, {"mime_type": str, "display_name": str}),
     "function_call": Fields({"name": str}, {"id": str, "args": dict, "partial_args": list, "will_continue": bool}),
-    "function_response": Fields(
-        {"name": str}, {"id": str, "response": dict, "parts": list, "scheduling": str, "will_continue": bool}
-    ),
+    "function_response": Fields({"name": str}, {"id": str, "response": dict, "parts": list, "scheduling": str, "will_continue": bool}),
     "executable_code": Fields({"language": str, "code": str}, {"id": str}),
     "code_execution_result": Fields({"outcome": str}, {"output": str, "id": str}),
     "tool_call": dict,
@@ -147,16 +141,10 @@ CALL_AFTER_AI = gemini_rule(
     "github.com/lobehub/lobe-chat/issues/7298",
 )  # fmt: skip
 ROLE = gemini_rule(
-    "role-unknown",
-    "error",
-    "Please use a valid role: user, model.",
-    REFERENCE,
-    ("note-system", "note-role", "system-to-start"),
+    "role-unknown", "error", "Please use a valid role: user, model.", REFERENCE, ("note-system", "note-role", "system-to-start")
 )
 NO_PARTS = gemini_rule("content-missing", "error", "contents.parts must not be empty.", REFERENCE, ("drop-empty",))
-EMPTY_TEXT = gemini_rule(
-    "text-empty", "info", "", REFERENCE, ("drop-empty",), note="accepted; Vertex AI refuses an empty text parameter"
-)
+EMPTY_TEXT = gemini_rule("text-empty", "info", "", REFERENCE, ("drop-empty",), note="accepted; Vertex AI refuses an empty text parameter")
 ARGUMENTS = gemini_rule(
     "arguments-no-json", "error", "Invalid value at 'contents.parts.function_call.args' (type.googleapis.com/google.protobuf.Struct)",
     REFERENCE, ("mend-arguments",),

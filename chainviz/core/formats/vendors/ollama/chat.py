@@ -128,9 +128,7 @@ class Ollama(Format):
         speller = Speller(first.text, style.ascii)
         if (message.role == TOOL) != (old.role == TOOL):
             texts = new_units(message, speller)
-            return tuple(
-                Fragment(NEW if place else first.ordinal, "" if place else first.lead, text) for place, text in enumerate(texts)
-            )
+            return tuple(Fragment(NEW if place else first.ordinal, "" if place else first.lead, text) for place, text in enumerate(texts))
         if message.role == TOOL:
             return patched_results(message, old, speller)
         return (Fragment(first.ordinal, first.lead, patched_unit(first.text, old, message, speller)),)

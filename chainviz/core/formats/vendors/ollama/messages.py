@@ -213,9 +213,7 @@ def _rows(old: Message, new: Message, claims: Sequence[int | None], belongs: Cal
     """Return the new parts of one list, each with its index in the old list."""
     places = [place for place, part in enumerate(old.parts) if belongs(part)]
     return [
-        (part, places.index(claim) if claim in places else None)
-        for part, claim in zip(new.parts, claims, strict=True)
-        if belongs(part)
+        (part, places.index(claim) if claim in places else None) for part, claim in zip(new.parts, claims, strict=True) if belongs(part)
     ]
 
 

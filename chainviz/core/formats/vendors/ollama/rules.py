@@ -19,10 +19,7 @@ from chainviz.core.providers.wire import BASE64, Each, Fault, Fields, faults_of,
 REFERENCE = "docs.ollama.com/api/chat"
 ollama_rule = partial(Rule, models=ALL_MODELS, since="2024-07", checked="2026-11-23")
 CONTENT = ollama_rule(
-    "content-type",
-    "error",
-    "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string",
-    REFERENCE,
+    "content-type", "error", "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string", REFERENCE
 )
 WIRE_ARGUMENTS = ollama_rule(
     "arguments-type", "error",
@@ -33,9 +30,7 @@ NO_NAME = ollama_rule(
 )
 FIELD = ollama_rule("field-type", "error", "json: cannot unmarshal into Go struct field ChatRequest.messages", REFERENCE)
 RULES = (CONTENT, WIRE_ARGUMENTS, NO_NAME, FIELD)
-_FORM = Fields(
-    {}, {"images": Each(BASE64), "thinking": str, "tool_name": str, "tool_call_id": str, "tool_calls": Each(dict)}
-)
+_FORM = Fields({}, {"images": Each(BASE64), "thinking": str, "tool_name": str, "tool_call_id": str, "tool_calls": Each(dict)})
 _FIELDS = ("role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id")
 
 
@@ -92,33 +87,16 @@ OLLAMA_MID_SYSTEM = ollama_rule(
     "system-in-messages", "error", "system message must be at the beginning", "github.com/ollama/ollama/issues/17774",
     ("system-to-start", "note-system"), models="Qwen 3.8", since="2026-08", checked="2026-11-27",
 )  # fmt: skip
-ROLE = vllm_rule(
-    "role-unknown",
-    "warning",
-    "Only user, assistant and tool roles are supported!",
-    TEMPLATES,
-    ("note-role", "drop-message"),
-)
+ROLE = vllm_rule("role-unknown", "warning", "Only user, assistant and tool roles are supported!", TEMPLATES, ("note-role", "drop-message"))
 COUNTS = vllm_rule("result-count", "warning", "Not the same number of function calls and responses", TEMPLATES)
 ORPHAN = vllm_rule(
-    "result-without-call",
-    "warning",
-    "Message has tool role, but there was no previous assistant message with a tool call!",
-    TEMPLATES,
+    "result-without-call", "warning", "Message has tool role, but there was no previous assistant message with a tool call!", TEMPLATES
 )
 ARGUMENTS = vllm_rule(
-    "arguments-no-json",
-    "error",
-    "Unterminated string or invalid JSON in function.arguments",
-    ARGUMENTS_SOURCE,
-    ("mend-arguments",),
+    "arguments-no-json", "error", "Unterminated string or invalid JSON in function.arguments", ARGUMENTS_SOURCE, ("mend-arguments",)
 )
 NO_OBJECT = vllm_rule(
-    "arguments-no-object",
-    "warning",
-    "function.arguments must be a valid JSON object string",
-    ARGUMENTS_SOURCE,
-    ("wrap-arguments",),
+    "arguments-no-object", "warning", "function.arguments must be a valid JSON object string", ARGUMENTS_SOURCE, ("wrap-arguments",)
 )
 UNMARSHAL = ollama_rule(
     "arguments-no-json", "error",

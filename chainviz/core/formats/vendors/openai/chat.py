@@ -197,9 +197,7 @@ ROLE = chat_rule(
     "Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
     REFERENCE, ("note-role", "drop-message"),
 )  # fmt: skip
-EMPTY = chat_rule(
-    "content-missing", "error", "Invalid value for 'content': expected a string, got null.", REFERENCE, ("drop-empty",)
-)
+EMPTY = chat_rule("content-missing", "error", "Invalid value for 'content': expected a string, got null.", REFERENCE, ("drop-empty",))
 LONG_ID = chat_rule(
     "call-id-too-long",
     "error",
@@ -316,7 +314,9 @@ FORM = ChatForm(
     value=chat_rule("field-type", "error", "Invalid type for '{field}': expected {expected}, but got {got} instead.", REFERENCE),
     role=ROLE,
     content_type=chat_rule(
-        "content-type", "error", "Invalid type for '{field}': expected one of a string or array of objects, but got {got} instead.",
+        "content-type",
+        "error",
+        "Invalid type for '{field}': expected one of a string or array of objects, but got {got} instead.",
         REFERENCE,
     ),
     content_missing=EMPTY,
@@ -338,29 +338,31 @@ FORM = ChatForm(
     ),
     member=chat_rule("member-missing", "error", "Missing required parameter: '{field}'.", REFERENCE),
     speaker=chat_rule(
-        "speaker-name", "error",
+        "speaker-name",
+        "error",
         "Invalid 'messages[{index}].name': string does not match pattern. Expected a string that matches the pattern '^[^\\s<|\\\\/>]+$'.",
-        "github.com/langchain-ai/langchain/issues/35054", ("rewrite-message",), checked="2026-11-28",
+        "github.com/langchain-ai/langchain/issues/35054",
+        ("rewrite-message",),
+        checked="2026-11-28",
     ),
     too_many_calls=chat_rule(
-        "tool-calls-too-many", "error",
+        "tool-calls-too-many",
+        "error",
         f"Invalid 'messages[{{index}}].tool_calls': array too long. Expected an array with maximum length {MOST_CALLS}, but got an array "
         "with length {length} instead.",
-        "github.com/github/copilot-cli/issues/669", checked="2026-11-28",
+        "github.com/github/copilot-cli/issues/669",
+        checked="2026-11-28",
     ),
     too_long=chat_rule(
-        "text-too-long", "error",
+        "text-too-long",
+        "error",
         f"Invalid 'messages[{{index}}].content': string too long. Expected a string with maximum length {LONGEST_TEXT}, but got a string "
         "with length {length} instead.",
-        "github.com/VectorlyApp/bluebox/issues/31", checked="2026-11-28",
+        "github.com/VectorlyApp/bluebox/issues/31",
+        checked="2026-11-28",
     ),
     call_type=chat_rule("member-missing", "error", "Missing required parameter: 'messages[{index}].tool_calls[{index}].type'", REFERENCE),
-    arguments=chat_rule(
-        "arguments-type",
-        "error",
-        "Invalid type for '{field}': expected a string, but got an object instead.",
-        REFERENCE,
-    ),
+    arguments=chat_rule("arguments-type", "error", "Invalid type for '{field}': expected a string, but got an object instead.", REFERENCE),
 )
 
 

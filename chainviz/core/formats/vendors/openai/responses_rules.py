@@ -25,10 +25,7 @@ from chainviz.core.providers.contract import Called, Choice, Excerpt, Provider, 
 from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, Wording
 
 MISSING = responses_rule(
-    "result-missing",
-    "error",
-    "No tool output found for {kind} call {id}.",
-    "github.com/openai/openai-agents-python/issues/1611",
+    "result-missing", "error", "No tool output found for {kind} call {id}.", "github.com/openai/openai-agents-python/issues/1611"
 )
 ORPHAN = responses_rule(
     "result-without-call", "error", "No tool call found for {kind} call output with call_id {id}.",

@@ -102,12 +102,7 @@ _INPUT = Kinds(
         "input_audio": Fields({"input_audio": dict}),
     }
 )
-_ANSWER = Kinds(
-    {
-        "output_text": Fields({"text": str}, {"annotations": list, "logprobs": list}),
-        "refusal": Fields({"refusal": str}),
-    }
-)
+_ANSWER = Kinds({"output_text": Fields({"text": str}, {"annotations": list, "logprobs": list}), "refusal": Fields({"refusal": str})})
 _OF_ITEMS: dict[str, Form] = {
     "type": str, "id": str, "status": Words(("in_progress", "completed", "incomplete")), "namespace": str, "caller": dict,
 }  # fmt: skip
@@ -119,8 +114,7 @@ _FORMS: dict[str, Fields] = {
     "custom_tool_call": Fields({"call_id": str, "name": str, "input": str}, _OF_ITEMS),
     "custom_tool_call_output": _OUTPUT,
     "reasoning": Fields(
-        {"summary": Each(Kinds({"summary_text": Fields({"text": str})}))},
-        {**_OF_ITEMS, "content": list, "encrypted_content": str},
+        {"summary": Each(Kinds({"summary_text": Fields({"text": str})}))}, {**_OF_ITEMS, "content": list, "encrypted_content": str}
     ),
     "message": Fields({"content": TextOr(Each(_INPUT))}, _MESSAGE),
 }

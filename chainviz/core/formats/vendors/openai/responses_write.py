@@ -189,9 +189,7 @@ def patched_item(raw: str, old: Sequence[Part], new: Sequence[tuple[Part, int | 
     return str(item)
 
 
-def _patch_message(
-    item: Object, old: Sequence[Part], new: Sequence[tuple[Part, int | None]], role: Role, speller: Speller
-) -> None:
+def _patch_message(item: Object, old: Sequence[Part], new: Sequence[tuple[Part, int | None]], role: Role, speller: Speller) -> None:
     if not isinstance(item.get("content"), list):
         only = new[0][0] if len(new) == 1 else None
         if isinstance(only, Text):

@@ -138,9 +138,7 @@ def holds_result(message: Message) -> bool:
 class _Patch:
     """Writes a changed message into its unit, member by member."""
 
-    def __init__(
-        self, unit: Object, old: list[Part], places: list[Pointer], speller: Speller, accent: Accent
-    ) -> None:
+    def __init__(self, unit: Object, old: list[Part], places: list[Pointer], speller: Speller, accent: Accent) -> None:
         self.unit, self.old, self.places, self.speller, self.accent = unit, old, places, speller, accent
         self.value = json_edit.parse(str(unit))
 
@@ -350,9 +348,7 @@ def _patch_result(unit: Object, value: dict[str, Any], old: Part, message: Messa
         _patch_result_content(unit, value, old, replace(new, content=content), speller)
 
 
-def _patch_result_content(
-    unit: Object, value: dict[str, Any], old: ToolResult, new: ToolResult, speller: Speller
-) -> None:
+def _patch_result_content(unit: Object, value: dict[str, Any], old: ToolResult, new: ToolResult, speller: Speller) -> None:
     if isinstance(value.get("content"), list):
         unit.set("content", patched_result_list(unit.raw("content"), old, new, RESULT_ELEMENTS, speller))
     else:

@@ -157,12 +157,7 @@ def _call(item: Any, text: str, place: Pointer, origin: int, role: Role) -> Part
     call_id = item.get("id")
     kind = item.get("type")
     return ToolCall(
-        call_id if type(call_id) is str else name,
-        name,
-        arguments,
-        kind if type(kind) is str else "function",
-        has_function,
-        origin=origin,
+        call_id if type(call_id) is str else name, name, arguments, kind if type(kind) is str else "function", has_function, origin=origin
     )
 
 
@@ -207,14 +202,7 @@ def read_result(value: dict[str, Any], text: str) -> ToolResult:
         call_id = call_id[0]
     content, media = read_result_content(value.get("content"), text, ("content",), read_element)
     error = value.get("error")
-    return ToolResult(
-        call_id if type(call_id) is str else name,
-        name,
-        content,
-        bool(error) and error is not None,
-        media,
-        origin=0,
-    )
+    return ToolResult(call_id if type(call_id) is str else name, name, content, bool(error) and error is not None, media, origin=0)
 
 
 def read_element(item: dict[str, Any]) -> str | Image | None:

@@ -92,9 +92,7 @@ def _is_mistral(chunk: Chunk) -> bool:
     return lists or string_of(chunk, "model").startswith(_MISTRAL)
 
 
-CHAT = Chunks(
-    is_chunk=_is_chat, joined=_join_chat, key=lambda chunk: string_of(chunk, "id"), answer_at=("choices", 0, "message")
-)
+CHAT = Chunks(is_chunk=_is_chat, joined=_join_chat, key=lambda chunk: string_of(chunk, "id"), answer_at=("choices", 0, "message"))
 MISTRAL = Chunks(is_chunk=_is_chat, joined=_join_chat, key=lambda chunk: string_of(chunk, "id"), is_proof=_is_mistral)
 
 # Responses

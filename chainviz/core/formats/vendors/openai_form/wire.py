@@ -19,9 +19,7 @@ from chainviz.core.providers.wire import ADDRESS, BASE64, Fields, Misfit, Words,
 _PARTS = {
     "text": Fields({"text": str}),
     "refusal": Fields({"refusal": str}),
-    "image_url": Fields(
-        {"image_url": Fields({"url": ADDRESS}, {"detail": Words(("auto", "low", "high", "original"))})},
-    ),
+    "image_url": Fields({"image_url": Fields({"url": ADDRESS}, {"detail": Words(("auto", "low", "high", "original"))})}),
     "input_audio": Fields({"input_audio": Fields({"data": BASE64, "format": Words(("wav", "mp3"))})}),
     "file": Fields({"file": Fields({}, {"file_data": str, "file_id": str, "filename": str}, ("file_data", "file_id"))}),
 }
@@ -53,9 +51,7 @@ _SPEAKER = re.compile(r"[^\s<|\\/>]+")
 
 _ROLES = frozenset(("system", "user", "assistant", "tool"))
 """Roles that every API of this form accepts."""
-_COMMON = frozenset(
-    ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations")
-)
+_COMMON = frozenset(("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations"))
 """Members of a message that every API of this form accepts."""
 
 
@@ -230,9 +226,7 @@ def _content_faults(content: list[Any], role: str) -> Iterator[Named]:
 
 
 def _is_short(item: Mapping[str, Any], kind: str) -> bool:
-    return kind in ("image_url", "input_audio", "file") and (
-        isinstance(item.get(kind), str) or (kind not in item and "file_id" in item)
-    )
+    return kind in ("image_url", "input_audio", "file") and (isinstance(item.get(kind), str) or (kind not in item and "file_id" in item))
 
 
 def _call_faults(calls: Any) -> Iterator[Named]:

@@ -135,10 +135,7 @@ def content_item(part: Part, speller: Speller, accent: Accent = OPENAI) -> str |
 
 
 RESULT_ELEMENTS = ResultElements(
-    read_element,
-    lambda text, speller: speller.object({"type": '"text"', "text": speller.quote(text)}),
-    content_item,
-    set_text,
+    read_element, lambda text, speller: speller.object({"type": '"text"', "text": speller.quote(text)}), content_item, set_text
 )
 
 

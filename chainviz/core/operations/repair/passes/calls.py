@@ -134,10 +134,7 @@ def _answer(work: Worklist, turn: Turn, calls: list[CallRef], terminal: bool) ->
     about = work.about[turn.ai]
     where = f"{work.where(about)} calls {call.name or 'a tool'} as “{call.id}”"
     problem = f"{where} and the chain ends there." if terminal else f"{where}, but no result follows."
-    outcomes: dict[str, tuple[Part, ...]] = {
-        "answer-call": (part, *answer.parts),
-        "call-to-text": (Text(call_text(part)),),
-    }
+    outcomes: dict[str, tuple[Part, ...]] = {"answer-call": (part, *answer.parts), "call-to-text": (Text(call_text(part)),)}
     has_no_room = turn.rest.stop == len(work.shapes) and work.chain.surroundings.ends_single
     if has_no_room or part.type == "computer":
         # a provider's response cannot contain a result, and a computer call needs a screenshot as its result
@@ -166,9 +163,7 @@ def fix_user_calls(work: Worklist) -> None:
                 continue
             about = work.about[place]
             id, does = (
-                (part.id, f"calls {part.name or 'a tool'}")
-                if isinstance(part, ToolCall)
-                else (part.call_id, "contains a tool result")
+                (part.id, f"calls {part.name or 'a tool'}") if isinstance(part, ToolCall) else (part.call_id, "contains a tool result")
             )
             problem = f"{work.where(about)} has the role {message.role} and {does}."
             told = as_user_text(part)

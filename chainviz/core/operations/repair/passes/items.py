@@ -97,9 +97,7 @@ def _drop_copies(work: Worklist, place: int, message: Message, items: _Items) ->
     """Drop each item that equals an earlier one."""
     earlier = items.repeated(message)
     kept = tuple(
-        fragment
-        for fragment, before in zip(message.source, earlier, strict=True)
-        if before is None or before != items.item(fragment)
+        fragment for fragment, before in zip(message.source, earlier, strict=True) if before is None or before != items.item(fragment)
     )
     if kept == message.source:
         return

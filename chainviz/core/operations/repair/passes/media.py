@@ -199,9 +199,7 @@ class _Spot(NamedTuple):
     part: Part
 
 
-def _offer(
-    work: Worklist, spot: _Spot, flaw: _Flaw, after: tuple[Part, ...], here: tuple[Part, ...] | None = None
-) -> bool:
+def _offer(work: Worklist, spot: _Spot, flaw: _Flaw, after: tuple[Part, ...], here: tuple[Part, ...] | None = None) -> bool:
     """Offer a fix, and return whether the part was replaced by `after`, or by `here` if the rest of `after` goes elsewhere."""
     about = work.about[spot.place]
     problem = f"{work.where(about)} {flaw.what}."

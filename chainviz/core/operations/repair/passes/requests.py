@@ -127,9 +127,7 @@ def fix_references(work: Worklist) -> None:
         about = work.about[place]
         told = get_format(work.chain.format).message(message.role, tuple(source))
         problem = f"{work.where(about)} refers to tools that the request does not define."
-        if work.offer(
-            Proposal("tool-reference-unknown", about, None, "", problem, message.parts, {REFERENCE: told.parts}, default=False)
-        ):
+        if work.offer(Proposal("tool-reference-unknown", about, None, "", problem, message.parts, {REFERENCE: told.parts}, default=False)):
             work.edit(place).whole = told
     work.settle()
 
@@ -158,9 +156,7 @@ def fix_compactions(work: Worklist) -> None:
         about = work.about[place]
         ordered = tuple(sorted(message.parts, key=lambda part: not _is_compaction(part)))
         problem = f"{work.where(about)} has a compaction block behind other content."
-        if work.offer(
-            Proposal("compaction-not-first", about, None, "", problem, message.parts, {FIRST: ordered}, default=False)
-        ):
+        if work.offer(Proposal("compaction-not-first", about, None, "", problem, message.parts, {FIRST: ordered}, default=False)):
             work.edit(place).whole = replace(message, parts=ordered)
     work.settle()
 

@@ -82,9 +82,7 @@ def _find(work: Worklist) -> Matches:
                     open_calls[ref.id] -= 1
                     first.setdefault(ref.id, (place, ref.part))
                     continue
-                rule = (
-                    "orphan-result" if not turn.calls else "duplicate-result" if ref.id in known else "unmatched-result"
-                )
+                rule = "orphan-result" if not turn.calls else "duplicate-result" if ref.id in known else "unmatched-result"
                 stray = Stray(number, place, ref, rule, first.get(ref.id), answered=answered.get(ref.id))
                 found.strays.append(stray)
         answered.update(first)

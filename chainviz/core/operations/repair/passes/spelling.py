@@ -95,9 +95,7 @@ def fix_empty(work: Worklist) -> None:
             blank = list(range(len(message.parts)))
         about = work.about[place]
         left = tuple(part for i, part in enumerate(message.parts) if i not in blank)
-        proposal = Proposal(
-            "empty-content", about, None, "", f"{work.where(about)} {what}.", message.parts, {"drop-empty": left}, False
-        )
+        proposal = Proposal("empty-content", about, None, "", f"{work.where(about)} {what}.", message.parts, {"drop-empty": left}, False)
         if work.offer(proposal):
             _drop(work, place, message, blank)
     work.settle()

@@ -112,9 +112,7 @@ def fix_missing_reasoning(work: Worklist) -> None:
         first = message.parts[0]
         problem = f"{work.where(work.about[place])} calls tools without reasoning."
         after: tuple[Part, ...] = (Thinking(" "), first)
-        proposal = Proposal(
-            "reasoning-missing", work.about[place], None, "", problem, (first,), {"empty-reasoning": after}, default=False
-        )
+        proposal = Proposal("reasoning-missing", work.about[place], None, "", problem, (first,), {"empty-reasoning": after}, default=False)
         if work.offer(proposal):
             work.edit(place).parts[0] = after
     work.settle()
@@ -141,11 +139,7 @@ def _offer_signature(work: Worklist, place: int, message: Message) -> bool:
         return False
     problem = f"{work.where(about)} calls a tool without a thought signature."
     before, outcomes = (message.parts[part],), {"sign-calls": (signed.parts[part],)}
-    if work.offer(
-        Proposal(
-            "thought-signature-missing", about, part, message.calls[0].id, problem, before, outcomes, default=False
-        )
-    ):
+    if work.offer(Proposal("thought-signature-missing", about, part, message.calls[0].id, problem, before, outcomes, default=False)):
         work.edit(place).parts[part] = outcomes["sign-calls"]
     return True
 

@@ -111,11 +111,7 @@ def fix_mid_systems(work: Worklist) -> None:
             # it directly follows the first system message, so joining them reorders nothing
             outcomes = dict(reversed(outcomes.items()))
         problem = f"{work.where(work.about[place])} is a system message in the middle of the chain."
-        choice = work.offer(
-            Proposal(
-                "mid-system", work.about[place], None, "", problem, message.parts, {**outcomes, "drop-message": ()}
-            )
-        )
+        choice = work.offer(Proposal("mid-system", work.about[place], None, "", problem, message.parts, {**outcomes, "drop-message": ()}))
         if choice == "system-to-start":
             work.edit(place).removed = True
             joined.append((work.about[place], message))

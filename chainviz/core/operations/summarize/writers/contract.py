@@ -81,11 +81,7 @@ class Writer(Protocol):
         """The name that users see; it says whether a model is used."""
 
     def write(
-        self,
-        request: SummaryRequest,
-        *,
-        cancelled: Callable[[], bool] = _never,
-        progress: Callable[[float, str], None] = _unheard,
+        self, request: SummaryRequest, *, cancelled: Callable[[], bool] = _never, progress: Callable[[float, str], None] = _unheard
     ) -> str | Summary:
         """Write the summary. Raises WriterError if that fails or `cancelled` returns True meanwhile."""
 

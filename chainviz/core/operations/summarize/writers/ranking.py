@@ -92,9 +92,7 @@ _END = re.compile(r"(?<=[.!?])\s+(?=[\"'(\[A-Z0-9*`])|(?<=[。！？])")
 _STOPS = re.compile("[.!?。！？]")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _MARKS = re.compile(r"^\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
-_NO_PROSE = re.compile(
-    r"^\s*(?:[{}\[\]|#<]|[\"'][^\"']{0,80}[\"']\s*:|//|import |from \S+ import |def |class |return |[-=_*]{3,})"
-)
+_NO_PROSE = re.compile(r"^\s*(?:[{}\[\]|#<]|[\"'][^\"']{0,80}[\"']\s*:|//|import |from \S+ import |def |class |return |[-=_*]{3,})")
 _CODE = re.compile(r"^\s*(?:\d+\s+)?(?:new )?[\w.$]+(?:\(|\s+[:+]?=\s)|[;{(\[]\s*(?://.*)?$")
 """A line that begins with a call or an assignment, or ends as no sentence does. It may be numbered, or a line of a diff."""
 
