@@ -21,7 +21,7 @@ _START = re.compile(r'\{\s*"(?:type"\s*:\s*"[^"\\]*"|[^"\\]+"\s*:)')
 _BETWEEN = "\0 \t\r\n"
 """Characters that may separate two records on a line. A crash leaves zero bytes."""
 FEWEST_MEMBERS = 3
-"""The number of members by which a record is told from an object inside another."""
+"""The number of members that tells a record from an object inside another."""
 MOST_JOINED = 50
 """The most lines that are joined into one record."""
 _DECODE = json.JSONDecoder().raw_decode

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from chainviz.chains.folders.scan import RUNNING
 from chainviz.chains.library.columns import BY_NAME, Column
-from chainviz.chains.library.sessions import kept
+from chainviz.chains.library.sessions import keep_result
 from chainviz.chains.models import Chain
 from chainviz.sessions_index.models import SessionQuerySet
 
@@ -75,13 +75,13 @@ class Entries:
         return self.chains.count() + self.sessions.count()
 
     def totals(self) -> Totals:
-        sessions = kept(self.state, "totals", lambda: Totals(**_sums(self.sessions.aggregate(**_totals()))))
+        sessions = keep_result(self.state, "totals", lambda: Totals(**_sums(self.sessions.aggregate(**_totals()))))
         running = _running(self.sessions).count() if _may_run(sessions) else 0
         return Totals(**_sums(self.chains.aggregate(**_totals()))) + replace(sessions, running=running)
 
     def by_project(self) -> dict[str, Totals]:
         """Return the totals of each project. The project with the newest row comes first."""
-        found = dict(kept(self.state, "projects", lambda: _by_project(self.sessions)))
+        found = dict(keep_result(self.state, "projects", lambda: _by_project(self.sessions)))
         for project, totals in _by_project(self.chains).items():
             found[project] = found.get(project, Totals()) + totals
         if any(map(_may_run, found.values())):

@@ -51,14 +51,14 @@ class Library:
 
     def keep(self, name: str, work: Callable[[SessionQuerySet], T]) -> T:
         """Return what `work` finds out about all sessions, kept under a name until one of them changes."""
-        return kept(self.state, name, lambda: work(self.sessions))
+        return keep_result(self.state, name, lambda: work(self.sessions))
 
 
-def kept(state: Hashable, name: str, work: Callable[[], T]) -> T:
+def keep_result(state: Hashable, name: str, work: Callable[[], T]) -> T:
     """Return what `work` returned the first time in this state of the sessions. It must not depend on the time of day."""
     if state is None:
         return work()
-    found = _kept(state)
+    found = _results_of(state)
     if name not in found:
         found[name] = work()
     value: T = found[name]
@@ -66,7 +66,7 @@ def kept(state: Hashable, name: str, work: Callable[[], T]) -> T:
 
 
 @lru_cache(maxsize=MOST_STATES)
-def _kept(state: Hashable) -> dict[str, Any]:
+def _results_of(state: Hashable) -> dict[str, Any]:
     return {}
 
 

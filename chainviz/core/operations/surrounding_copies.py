@@ -142,7 +142,7 @@ class Copies:
 
     def are_beside(self, piece: str, shown: Container[int], own: Counter[int]) -> bool:
         """Return True if a piece may contain a copy. `shown` contains the hashes of strings to keep, and `own` counts the strings
-        that belong to the parts and are written anew."""
+        that belong to the parts and that the format writes."""
         for found in _STRING.finditer(piece) if self._whole else ():
             colon = found[1] or ""
             spelled = found[0][: len(found[0]) - len(colon)]

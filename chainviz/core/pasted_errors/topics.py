@@ -1,4 +1,4 @@
-"""What an error is about whose wording no API's rule quotes: the rules of its topic, or the messages that have what it names."""
+"""Find the topic of an error that no rule quotes. A topic has rules, or messages that contain what the error names."""
 
 from __future__ import annotations
 

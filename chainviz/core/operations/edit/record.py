@@ -76,9 +76,9 @@ def with_role(message: Message, role: str) -> Message:
 
 
 def is_read_again(format: Format, before: Sequence[Message], after: Sequence[Message]) -> bool:
-    """Return False if the records of the messages after a change would be read as other messages. Records of formats that are read
-    with what is around them are not judged: already those before the change are read as other messages."""
-    return _read(format, before) != _told(before) or _read(format, after) == _told(after)
+    """Return False if the records of the messages after a change would be read as other messages. A format that reads a record together
+    with its surroundings is not judged: it reads other messages even from the records before the change."""
+    return _read(format, before) != _turns(before) or _read(format, after) == _turns(after)
 
 
 def _read(format: Format, messages: Sequence[Message]) -> list[tuple[str, str]]:
@@ -90,14 +90,14 @@ def _read(format: Format, messages: Sequence[Message]) -> list[tuple[str, str]]:
     for place, text in enumerate(units_of(written, unit_form(format))):
         with suppress(ValueError, RecursionError):
             units.append(Unit(place, "", text, json_edit.parse(text) if format.blocks_at else text, -1))
-    return _told([each for each in format.read(units) if isinstance(each, Message)])
+    return _turns([each for each in format.read(units) if isinstance(each, Message)])
 
 
-def _told(messages: Sequence[Message]) -> list[tuple[str, str]]:
+def _turns(messages: Sequence[Message]) -> list[tuple[str, str]]:
     """Return the role and the texts of each turn. Formats may join messages of one role."""
     found: list[tuple[str, str]] = []
     for message in messages:
-        text = "".join(map(_told_by, message.parts))
+        text = "".join(map(_text_in_turn, message.parts))
         if found and found[-1][0] == message.role:
             found[-1] = (message.role, found[-1][1] + text)
         elif text:
@@ -105,7 +105,7 @@ def _told(messages: Sequence[Message]) -> list[tuple[str, str]]:
     return found
 
 
-def _told_by(part: Part) -> str:
+def _text_in_turn(part: Part) -> str:
     match part:
         case ToolCall():
             return part.name
