@@ -103,9 +103,9 @@ def test_the_plan_follows_the_settings(page: Any, at: Any, faults: list[str]) ->
 
 def test_a_prompt_opens_in_place(page: Any, at: Any) -> None:
     page.goto(at("do/summarize/?v=1"))
-    page.get_by_role("link", name="Show the prompt").first.click()
+    page.get_by_role("link", name="Prompt", exact=True).first.click()
     expect(page.get_by_text("SUMMARIZATION TASK")).to_be_visible()
-    page.get_by_role("link", name="Show the prompt").first.click()
+    page.get_by_role("link", name="Prompt", exact=True).first.click()
     expect(page.get_by_text("SUMMARIZATION TASK")).to_be_hidden()
 
 

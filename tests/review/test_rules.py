@@ -70,9 +70,9 @@ def test_rules_saved_meanwhile_are_not_overwritten(room: Room) -> None:
     assert TeamRules.objects.get().approvals == 2
 
 
-@pytest.mark.parametrize(("is_asked", "most"), [(False, 14), (True, 16)])
+@pytest.mark.parametrize(("is_asked", "most"), [(False, 11), (True, 13)])
 def test_the_badge_of_a_chain_costs_few_statements(room: Room, django_assert_num_queries: Any, is_asked: bool, most: int) -> None:
-    """Eight of them ask for the chain itself, and three who looks."""
+    """Five of them ask for the chain itself, and three who looks."""
     client, address = room.client(room.mei), f"/c/{room.chain.pk}/"
     if is_asked:
         ask(room.chain, [room.mei.user_id], "", by=room.ivo.user)

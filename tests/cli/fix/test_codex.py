@@ -25,7 +25,7 @@ def test_a_rewritten_line_of_codex_keeps_its_time(tmp_path: Path, capsys: Any) -
     assert main(["fix", "--format", "codex_rollout", str(session)]) == 0
     lines = [json.loads(each) for each in session.read_bytes().splitlines()]
     said = capsys.readouterr().out
-    assert "No text changes" in said and "~ s1.p1.m0: rewrite-message: A message in pair 1.1" in said
+    assert "No text changes" in said and "~ s1.p1.m0: Rewrite the message: A message in pair 1.1" in said
     assert lines != [asked, answer] and all(each["timestamp"] == asked["timestamp"] for each in lines)
 
 
