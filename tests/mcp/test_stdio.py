@@ -101,7 +101,7 @@ def test_nothing_is_written_unless_the_person_allowed_it(folder: Path) -> None:
         ("fix_session", {"address": "run.json", "write": True}),
         ("mask_chain", {"address": "run.json", "own_words": "main", "save": True}),
     )
-    assert "Checked only" in checked and "answer-call" in checked
+    assert "Checked only" in checked and "Answer the call" in checked
     assert refused and copy_refused and "--allow-writing" in why
     assert (folder / "run.json").read_bytes() == before and not list(folder.glob("run.*.json"))
 

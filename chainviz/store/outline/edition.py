@@ -11,6 +11,7 @@ DIGESTS = {
     107: "83b04e9154100957",
     108: "be56ca11089c96ba",
     109: "82d0aab531cbc7bd",
+    110: "b0e630c1c036d663",
 }
 """Editions with the digest of their rules. Add one when a rule, the code that judges, or the form of a stored outline changes: stored
 chains are then judged again. Earlier versions used 1 to 8 and numbers above 1,000. `tests/store/test_rules_edition.py` fails with the

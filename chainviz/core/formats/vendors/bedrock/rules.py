@@ -50,8 +50,7 @@ RESULT_JSON = bedrock_rule(
 )  # fmt: skip
 DOCUMENT_NAME = bedrock_rule(
     "document-name", "error",
-    "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets. "
-    "The name can't contain more than one consecutive whitespace character.",
+    "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets.",
     "github.com/aws-samples/generative-ai-use-cases/issues/1671", ("rewrite-message",), checked="2026-11-28",
 )  # fmt: skip
 USER_ONLY = bedrock_rule("part-role", "error", "Images, documents and videos can only be in messages with the role user", WIRE_REFERENCE)
