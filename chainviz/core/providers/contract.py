@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
-from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall
+from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.surroundings import Unread, describe_unread
@@ -352,11 +352,18 @@ OPAQUE = "opaque-part"
 """The finding that the tree does not know the kind of a part."""
 
 
+MOVE_RESULT = "move-result"
+
+
 def _fixes_of(excerpt: Excerpt, problem: Problem) -> tuple[str, ...]:
-    """Return the fixes of a problem. A call whose result is in another pair gets that result rather than a new one."""
+    """Return the fixes of a problem, those that are possible first. A call whose result is in another pair gets that result rather than a
+    new one; a result moves to its call only if the chain has the call before it."""
     part = None if problem.part is None else excerpt.message(problem).parts[problem.part]
-    is_late = problem.rule == "pending-call" and isinstance(part, ToolCall) and part.id in excerpt.paired
-    return ("move-result", *problem.fixes) if is_late else problem.fixes
+    if problem.rule == "pending-call" and isinstance(part, ToolCall) and part.id in excerpt.paired:
+        return (MOVE_RESULT, *problem.fixes)
+    if MOVE_RESULT in problem.fixes and isinstance(part, ToolResult) and part.call_id not in excerpt.paired:
+        return (*(fix for fix in problem.fixes if fix != MOVE_RESULT), MOVE_RESULT)
+    return problem.fixes
 
 
 def repeated(calls: Iterable[Called]) -> Iterator[tuple[Called, Called]]:
