@@ -161,7 +161,7 @@ def sign_off_record(request: HttpRequest, sign_off: int) -> HttpResponse:
     row = get_object_or_404(SignOff.objects.sign_offs(), team=member.team, number=sign_off)
     if request.GET.get("as") == "json":
         headers = {"Content-Disposition": f'attachment; filename="sign-off {row.number}.json"'}
-        return HttpResponse(json.dumps(_fields(row), indent=1), content_type="application/json", headers=headers)
+        return HttpResponse(json.dumps(row.as_json(), indent=1), content_type="application/json", headers=headers)
     chain = Chain.objects.visible_to(member).in_library().filter(pk=row.chain_key).first()
     context = {
         "row": row,
@@ -171,20 +171,6 @@ def sign_off_record(request: HttpRequest, sign_off: int) -> HttpResponse:
         "is_valid": chain is not None and is_signed_off(chain, row.version),
     }
     return render(request, "review/sign_off.html", context)
-
-
-def _fields(row: SignOff) -> dict[str, object]:
-    return {
-        "sign_off": row.number,
-        "chain": row.chain_key,
-        "version": row.version,
-        "who": row.who_name,
-        "at": row.at.isoformat(),
-        "format": row.format,
-        "sha256": row.sha256,
-        "bytes": row.size,
-        **row.record,
-    }
 
 
 # The team's rules. Every member may view them, owners may change them.

@@ -101,7 +101,7 @@ def certificate(request: HttpRequest, certificate: int) -> HttpResponse:
     row = get_object_or_404(SignOff.objects.certificates(), team=member.team, number=certificate)
     if request.GET.get("as") == "json":
         headers = {"Content-Disposition": f'attachment; filename="certificate {row.number}.json"'}
-        return HttpResponse(json.dumps(_fields(row), indent=1), content_type="application/json", headers=headers)
+        return HttpResponse(json.dumps(row.as_json(), indent=1), content_type="application/json", headers=headers)
     chain = Chain.objects.visible_to(member).in_library().filter(pk=row.chain_key).first()
     export = _same_file(request, chain, row) if chain is not None else None
     facts = row.record
@@ -141,18 +141,3 @@ def _audit_row(row: SignOff) -> AuditRow | None:
 def _change_text(saved: int) -> str:
     """Return a sentence on how the size changed. A placeholder can be longer than the text it replaces."""
     return f"+{byte_text(-saved)}" if saved < 0 else byte_text(-saved)
-
-
-def _fields(row: SignOff) -> dict[str, object]:
-    return {
-        "certificate": row.number,
-        "recipient": row.recipient,
-        "chain": row.chain_key,
-        "version": row.version,
-        "who": row.who_name,
-        "at": row.at.isoformat(),
-        "format": row.format,
-        "sha256": row.sha256,
-        "bytes": row.size,
-        **row.record,
-    }

@@ -226,5 +226,20 @@ class SignOff(Checked):
 
     @property
     def record(self) -> Any:
-        """The facts that sign_off/facts.py or certificates/services.py stored: approvals, checks, removed values, searches."""
+        """The facts that sign_off.py or certificates/services.py stored: approvals, checks, removed values, searches."""
         return unpack(self.packed)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the sign-off or certificate as a JSON object for download."""
+        number = {"sign_off": self.number} if self.recipient is None else {"certificate": self.number, "recipient": self.recipient}
+        return {
+            **number,
+            "chain": self.chain_key,
+            "version": self.version,
+            "who": self.who_name,
+            "at": self.at.isoformat(),
+            "format": self.format,
+            "sha256": self.sha256,
+            "bytes": self.size,
+            **self.record,
+        }

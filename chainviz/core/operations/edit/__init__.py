@@ -65,9 +65,9 @@ class Edit:
         else:
             place = Place(chain, parse_path(options.path))
             path, change = str(place.path), ACTIONS[options.action](place, options)
-            change = change._replace(splices=_with_copies(chain, change.splices))
-        splices = _without_signed_reasoning(chain, change.splices) if options.drop_reasoning else change.splices
-        gone = [chain.slice(splice.start, splice.start + splice.removed) for splice in splices]
+        gone = [chain.slice(splice.start, splice.start + splice.removed) for splice in change.splices]
+        splices = change.splices if options.action in AT_THE_END else _with_copies(gone, change.splices)
+        splices = _without_signed_reasoning(chain, splices) if options.drop_reasoning else splices
         if all(tuple(messages) == splice.messages for messages, splice in zip(gone, splices, strict=True)):
             return Outcome((), warnings=("Nothing changed: the node already is like this.",))
         if options.action == "merge" and (losses := new_losses(chain, splices)):
@@ -79,13 +79,11 @@ class Edit:
         return Outcome(splices, (Decision(path, options.action, change.reason, *sizes),), tuple(warnings_for(chain, splices)))
 
 
-def _with_copies(chain: Chain, splices: tuple[Splice, ...]) -> tuple[Splice, ...]:
-    """Return the changes, with copies of a changed text in its own record changed as well."""
+def _with_copies(gone: Sequence[Sequence[Message]], splices: Sequence[Splice]) -> tuple[Splice, ...]:
+    """Return the changes, with copies of a changed text in its own record changed as well. `gone`: the messages that each one removes."""
     return tuple(
-        replace(splice, messages=(with_copies(chain[splice.start], splice.messages[0]),))
-        if splice.removed == len(splice.messages) == 1
-        else splice
-        for splice in splices
+        replace(splice, messages=(with_copies(old[0], splice.messages[0]),)) if len(old) == len(splice.messages) == 1 else splice
+        for old, splice in zip(gone, splices, strict=True)
     )
 
 

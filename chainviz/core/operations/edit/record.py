@@ -53,7 +53,7 @@ def _with_texts(fragment: Fragment, texts: dict[str, str]) -> Fragment:
     text = fragment.text
     for place, new in copies:
         text = json_edit.replace_at(text, place, json_edit.spelled_like(new, text))
-    return replace(fragment, text=text, start=-1) if copies else fragment
+    return fragment.with_text(text)
 
 
 def _strings(value: Any, place: Pointer) -> Iterator[tuple[Pointer, str]]:
