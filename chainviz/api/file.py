@@ -103,6 +103,9 @@ class FileSurroundings:
     def document_texts(self) -> Sequence[str]:
         return [self._rewritten(text) for text in self.context.document_texts()]
 
+    def first_records(self, most: int) -> Sequence[str]:
+        return [self._rewritten(text) for text in self.context.first_records(most)]
+
     def rewritten(self, rewrite: Rewrite) -> FileSurroundings | None:
         after = FileSurroundings(self.context, (*self.rewrites, rewrite))
         return after if after.texts() != self.texts() else None

@@ -145,6 +145,9 @@ class Surroundings(Protocol):
     def document_texts(self) -> Sequence[str]:
         """Return the texts of the document, without the texts of other documents in the same file."""
 
+    def first_records(self, most: int) -> Sequence[str]:
+        """Return the first records of the document that are not messages of the chain, without reading the others."""
+
     def rewritten(self, rewrite: Rewrite) -> Surroundings | None:
         """Return the surroundings with every text rewritten, or None if `rewrite` changes nothing. Each text is rewritten on
         its own, so content that spans two texts is not recognized."""
@@ -163,6 +166,9 @@ class NoSurroundings:
         return ()
 
     document_texts = texts
+
+    def first_records(self, most: int) -> Sequence[str]:
+        return ()
 
     def rewritten(self, rewrite: Rewrite) -> Surroundings | None:
         return None

@@ -90,6 +90,9 @@ class DocumentContext:
     def document_texts(self) -> list[str]:
         return replace(self, rest=()).texts()
 
+    def first_records(self, most: int) -> list[str]:
+        return [self.read(span.start, span.end).decode("utf-8", "surrogateescape") for span in self.envelope.carried[:most]]
+
     def rewritten(self, rewrite: Rewrite) -> DocumentContext | None:
         writer = _Writer(self.read, rewrite)
         envelope = writer.write(self.envelope)

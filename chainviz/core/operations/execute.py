@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -36,14 +35,14 @@ def execute(name: str, options: Options | Mapping[str, Any], chain: Chain, conte
     _refuse_nothing_left(chain, outcome)
     if outcome.target is None and keeps_signed_reasoning(chain, outcome.changes):
         outcome = replace(outcome, warnings=(*outcome.warnings, WARNING))
-    around = _rewrite(chain, outcome)
-    if around is None or outcome.target is not None:
+    around = _rewrite(chain, outcome) if outcome.target is None else None
+    if around is None:
         return outcome
     return replace(outcome, surroundings=chain.surroundings.rewritten(around))
 
 
-FIRST_TEXTS = 50
-"""The number of texts beside the messages that are searched for a piece of a streamed answer."""
+FIRST_RECORDS = 50
+"""The number of records beside the messages that are searched for a piece of a streamed answer."""
 
 
 def _rewrite(chain: Chain, outcome: Outcome) -> Rewrite | None:
@@ -51,7 +50,7 @@ def _rewrite(chain: Chain, outcome: Outcome) -> Rewrite | None:
     format, around = get_format(chain.format) if chain.format else None, outcome.around
     if format is None or not format.streams_answers or not outcome.changes:
         return around
-    if all(format.without_piece(text) == text for text in islice(chain.surroundings.texts(), FIRST_TEXTS)):
+    if all(format.without_piece(text) == text for text in chain.surroundings.first_records(FIRST_RECORDS)):
         return around
     return (lambda text: format.without_piece(around(text))) if around else format.without_piece
 
