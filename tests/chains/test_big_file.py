@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.commands.test_serve import Server
+from tests.waiting import wait_for
 
 pytestmark = [
     pytest.mark.slow,
@@ -106,7 +107,13 @@ def server(tmp_path: Path) -> Iterator[Server]:
     server = Server([sys.executable, "-m", "chainviz"], tmp_path / "data")
     yield server
     server.stop()
-    shutil.rmtree(tmp_path)  # pytest would keep the gigabyte for days
+    wait_for(lambda: is_removed(tmp_path))  # pytest would keep the gigabyte for days
+
+
+def is_removed(folder: Path) -> bool:
+    """Remove a folder, as far as processes that are about to end leave it alone."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
 
 
 def written(path: Path, tail: bytes) -> Path:

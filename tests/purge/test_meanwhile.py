@@ -16,6 +16,7 @@ from django.test import Client
 from chainviz.chains import services
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
+from chainviz.chains.versions import heads
 from chainviz.core.errors import Refused
 from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.locate import EditOptions
@@ -162,13 +163,17 @@ def test_a_summary_under_way_is_dropped(chain: Chain, monkeypatch: Any) -> None:
 
         def write(self, *_: Any, **__: Any) -> str:
             begun.append(self)
-            with closing(connection):
-                purge(chain)
+            try:
+                with closing(connection):
+                    purge(chain)
+            except BaseException as error:
+                failures.append(error)
             ended.append(self)
             return f"She said {ONE}."
 
     begun: list[Slow] = []
     ended: list[Slow] = []
+    failures: list[BaseException] = []
 
     monkeypatch.setattr(writing, "writer_named", lambda name, endpoint: Slow())
     options = SummarizeOptions(use_qa=True, max_qa_sections=3)
@@ -176,8 +181,24 @@ def test_a_summary_under_way_is_dropped(chain: Chain, monkeypatch: Any) -> None:
     assert run.job is not None
     run_job(run.job.pk)
     wait_for(lambda: len(begun) == len(ended))  # a dropped job does not wait for what is still written
+    assert failures == []
     assert SummaryPiece.objects.exists()
     assert held(stored()) == []
+
+
+def test_a_chain_that_is_judged_meanwhile_is_left_to_the_purge(chain: Chain, monkeypatch: Any) -> None:
+    provider_of = heads.provider_of
+
+    def purge_first(head: Any) -> Any:
+        monkeypatch.setattr(heads, "provider_of", provider_of)
+        rows = head.rows(0, len(head))
+        purge(chain)
+        monkeypatch.setattr(head, "rows", lambda start, stop: rows[start:stop])
+        return provider_of(head)
+
+    monkeypatch.setattr(heads, "provider_of", purge_first)
+    assert not heads.judge(chain.pk)
+    assert heads.judge(chain.pk)
 
 
 def test_deleting_the_chain_takes_what_was_typed_with_it(chain: Chain, monkeypatch: Any) -> None:

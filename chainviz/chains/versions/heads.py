@@ -119,7 +119,12 @@ def judge(key: int) -> bool:
     if chain is None or head is None:
         return False
     version, rules = chain.version, chain.rules
-    copy_head(chain, head)
+    try:
+        copy_head(chain, head)
+    except Exception:
+        if History.objects.filter(pk=head.history_id, edition=head.history.edition).exists():
+            raise
+        return False  # what it was reading was purged under it; that purge judges the chain
     values = {name: getattr(chain, name) for name in HEAD}
     with transaction.atomic():
         if not History.objects.select_for_update().filter(pk=head.history_id, edition=head.history.edition).exists():
