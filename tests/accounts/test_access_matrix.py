@@ -42,6 +42,7 @@ from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.files import lines, send
 from tests.chains.making import STORY, human, long_story, make_chain
 from tests.drafts.pages import send_form
+from tests.own_data import own_data_folder  # noqa: F401
 from tests.sessions_index.claude_store import make_session
 from tests.web.headers import missing_headers
 
@@ -60,9 +61,8 @@ class World:
 
 
 @pytest.fixture
-def world(settings: Any, tmp_path: Any) -> World:
+def world() -> World:
     """An editor's chain, draft, summaries and upload, made before the installation was in team mode."""
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     client, chain = Client(raise_request_exception=False), make_chain([*STORY, *long_story(2, 9)])
     client.post(f"/c/{chain.pk}/rename/", {"title": SECRET})
     make_chain([human("to be forgotten")], "binned.json")

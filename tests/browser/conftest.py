@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests import chromium
 from tests.browser import shots
+from tests.own_data import own_data_folder  # noqa: F401
 from tests.waiting import PATIENCE
 
 REPLACED = ("htmx:afterRequest", "htmx:sendAbort")

@@ -23,8 +23,7 @@ LONG = "\n".join(f"line {number}: <b>{number * 7 % 13}</b>" for number in range(
 
 
 @pytest.fixture
-def chain(live_server: Any, settings: Any, tmp_path: Any) -> Chain:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def chain(live_server: Any) -> Chain:
     send(Client(), ("broken.json", json.dumps(BROKEN).encode()))
     return Chain.objects.get()
 

@@ -23,8 +23,7 @@ WATCH_SHIFTS = """new PerformanceObserver(list => list.getEntries().forEach(each
 
 
 @pytest.fixture
-def chain(live_server: Any, settings: Any, tmp_path: Any) -> Chain:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def chain(live_server: Any) -> Chain:
     send(Client(), ("long.json", json.dumps(MESSAGES).encode()))
     return Chain.objects.get()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,9 +32,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def chain(settings: Any, tmp_path: Path, live_server: Any) -> Chain:
+def chain(live_server: Any) -> Chain:
     """Three versions, a draft behind them, a chain in the bin, an upload that asks and two that failed."""
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     client = Client()
     send(client, ("returns_desk.json", TRANSCRIPT.read_bytes()))
     chain = Chain.objects.get()

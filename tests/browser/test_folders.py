@@ -30,8 +30,7 @@ WATCH_SHIFTS = """() => {
 
 
 @pytest.fixture
-def root(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch, live_server: Any) -> Path:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path / "data"})
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, live_server: Any) -> Path:
     monkeypatch.setattr(scan, "SECONDS", 0.0)
     monkeypatch.setattr(scan, "REST", 0)
     monkeypatch.setattr(opening, "PAUSE", opening.PAUSE * 0)

@@ -34,11 +34,6 @@ def browser_context_args(browser_context_args: Any, scripts: bool) -> Any:
     return {**browser_context_args, "java_script_enabled": scripts, "reduced_motion": "reduce"}
 
 
-@pytest.fixture(autouse=True)
-def own_data_folder(settings: Any, tmp_path: Path) -> None:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
-
-
 class Person:
     """Somebody at a page who uses what the page offers: buttons and fields by their names."""
 

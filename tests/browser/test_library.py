@@ -34,11 +34,6 @@ PASTE = """text => {
 REFUSED = "422 (Unprocessable Entity)"
 
 
-@pytest.fixture(autouse=True)
-def own_data_folder(settings: Any, tmp_path: Path) -> None:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
-
-
 @pytest.fixture
 def library(page: Any, live_server: Any) -> Any:
     page.goto(live_server.url)

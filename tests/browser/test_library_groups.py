@@ -21,8 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def root(tmp_path: Path, settings: Any, live_server: Any) -> Path:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path / "data"})
+def root(tmp_path: Path, live_server: Any) -> Path:
     root = tmp_path / "runs"
     for name in ("app/one.jsonl", "app/two.jsonl", "docs/three.jsonl"):
         path = root / name

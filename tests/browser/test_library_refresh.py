@@ -23,8 +23,7 @@ HELD = "[document.activeElement.id, scrollY, document.querySelectorAll('tbody :c
 
 
 @pytest.fixture
-def root(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch, live_server: Any) -> Path:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path / "data"})
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, live_server: Any) -> Path:
     monkeypatch.setattr(opening, "PAUSE", opening.PAUSE * 0)
     monkeypatch.setattr(opening, "REST", 0)
     root = tmp_path / "runs"

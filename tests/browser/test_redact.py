@@ -31,8 +31,7 @@ def story(rounds: int = 4) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def chain(live_server: Any, settings: Any, tmp_path: Any) -> Chain:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def chain(live_server: Any) -> Chain:
     return make_chain(story())
 
 

@@ -20,8 +20,7 @@ COMPACT = f"do/compact/?{urlencode({'strategy': json.dumps({'type': 'composite',
 
 
 @pytest.fixture
-def chain(live_server: Any, settings: Any, tmp_path: Any) -> Chain:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def chain(live_server: Any) -> Chain:
     middle = {"role": "system", "content": "The visitor checked in."}
     return make_chain([*STORY[:6], middle, *STORY[6:], human("One more thing")])
 

@@ -26,8 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def chain(live_server: Any, settings: Any, tmp_path: Any) -> Chain:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def chain(live_server: Any) -> Chain:
     return summarizable(sections=3, pairs=3, size=3_000)
 
 

@@ -24,8 +24,7 @@ DOCUMENT = {"owner": OTHER, "messages": [human(f"Write to {MAIL}."), ai("Done.")
 
 
 @pytest.fixture
-def chain(client: Client, settings: Any, tmp_path: Any) -> Chain:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def chain(client: Client) -> Chain:
     client.get("/")
     return make_chain_of(json.dumps(DOCUMENT).encode())
 

@@ -18,11 +18,6 @@ pytestmark = pytest.mark.django_db
 USER, REPLY = {"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}
 
 
-@pytest.fixture(autouse=True)
-def data(settings: Any, tmp_path: Any) -> None:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
-
-
 def state(**members: Any) -> bytes:
     document = {"version": 1, "provider": "openai", "processed_length": 2, "messages": [USER, REPLY], **members}
     return json.dumps({key: value for key, value in document.items() if value is not ...}, indent=1).encode()

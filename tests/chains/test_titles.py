@@ -128,9 +128,8 @@ def test_a_compaction_keeps_the_title_unless_it_may_say_what_was_masked(client: 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_purge_titles_the_chain_from_what_is_left(client: Client, settings: Any, tmp_path: Any) -> None:
+def test_a_purge_titles_the_chain_from_what_is_left(client: Client) -> None:
     """The title ends in the middle of the value, which a search for the value would not find."""
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     text = f"{'a' * (LENGTH - 10)} {SECRET}"
     chain = made(client, json.dumps([{"role": "user", "content": text}, HELLO[1]]).encode())
     assert SECRET[:5] in chain.title

@@ -8,6 +8,7 @@ from django.test import Client
 
 from chainviz.chains.models import Chain
 from tests.chains.files import send
+from tests.own_data import own_data_folder  # noqa: F401
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "a.py"}'}}
 OPEN_CALL = {"id": "call_2", "type": "function", "function": {"name": "grep", "arguments": '{"q": "x"'}}

@@ -33,8 +33,7 @@ MESSAGES = [
 
 
 @pytest.fixture
-def address(client: Client, settings: Any, tmp_path: Any) -> str:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def address(client: Client) -> str:
     client.get("/")
     make_chain(MESSAGES)
     return f"/c/{Chain.objects.get().pk}/do/redact/"

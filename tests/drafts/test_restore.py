@@ -32,9 +32,8 @@ MESSAGES = [
 
 
 @pytest.fixture
-def chain(client: Client, settings: Any, tmp_path: Any) -> Chain:
+def chain(client: Client) -> Chain:
     """Version 2 has both results redacted."""
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     client.get("/")
     chain = make_chain(MESSAGES)
     draft = send_form(client, f"/c/{chain.pk}/do/redact/", act="apply")

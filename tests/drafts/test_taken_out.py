@@ -77,8 +77,7 @@ def exports(client: Client, chain: Chain) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def client(settings: Any, tmp_path: Any) -> Client:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def client() -> Client:
     return Client()
 
 

@@ -21,14 +21,14 @@ from chainviz.jobs.tasks import run_next_job
 from tests import ROOT
 from tests.chains.files import lines
 from tests.chains.making import STORY
+from tests.own_data import own_data_folder  # noqa: F401
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FILE = json.dumps({"messages": STORY}).encode()
 
 
 @pytest.fixture
-def server(live_server: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def server(live_server: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("CHAINVIZ_TOKEN", create_token(local_member(), "CI", ["write"], 30)[1])
     monkeypatch.setenv("CHAINVIZ_URL", live_server.url)
     return str(live_server.url)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,8 +22,7 @@ def original(client: Client, chain: Chain) -> bytes:
     return b"".join(answer.streaming_content)
 
 
-def test_an_archive_is_kept_and_packed_anew_by_a_purge(client: Client, settings: Any, tmp_path: Path) -> None:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def test_an_archive_is_kept_and_packed_anew_by_a_purge(client: Client) -> None:
     secret = "canary-5f1e0c"
     content = archive(zipfile.ZIP_ZSTANDARD, 1, **{"notes.json": f'["{secret}"]'.encode()})
     send(client, ("log.eval", content))

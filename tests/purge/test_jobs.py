@@ -60,8 +60,7 @@ main(["worker"])
 
 
 @pytest.fixture
-def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def chain(client: Client) -> Chain:
     send(client, ("run.json", document()))
     return Chain.objects.get()
 

@@ -43,8 +43,7 @@ ONE = CANARIES[7]
 
 
 @pytest.fixture
-def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def chain(client: Client) -> Chain:
     send(client, ("run.json", document()))
     return Chain.objects.get()
 
@@ -86,8 +85,7 @@ def test_a_step_worked_out_before_is_refused(chain: Chain, worked_out: Any) -> N
     assert held(stored()) == []
 
 
-def test_a_step_is_refused_also_where_only_the_surroundings_were_purged(client: Client, settings: Any, tmp_path: Path) -> None:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def test_a_step_is_refused_also_where_only_the_surroundings_were_purged(client: Client) -> None:
     file = {"env": f"{ONE} of ada@lovelace.org", "messages": [human("mail ada@lovelace.org"), ai("yes")]}
     send(client, ("r.json", json.dumps(file).encode()))
     chain = Chain.objects.get()
@@ -133,9 +131,8 @@ def test_a_branch_goes_with_its_chain(chain: Chain) -> None:
     assert held(stored()) == []
 
 
-def test_an_import_of_the_same_file_is_broken_off(client: Client, settings: Any, tmp_path: Path, monkeypatch: Any) -> None:
+def test_an_import_of_the_same_file_is_broken_off(client: Client, tmp_path: Path, monkeypatch: Any) -> None:
     """The second list of a file is read in while the first one's chain is purged."""
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     lists = [[human(f"{number} {ONE}"), *(ai(f"{ONE} {i}") for i in range(20))] for number in range(2)]
     send(client, ("two.json", json.dumps({"runs": [{"messages": each} for each in lists]}).encode()))
     arrival = Arrival.objects.get()

@@ -8,7 +8,6 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -40,9 +39,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 
 @pytest.fixture
-def chain(client: Client, settings: Any, tmp_path: Path) -> Chain:
+def chain(client: Client) -> Chain:
     """A chain with versions, an edit that adds canaries, an open draft, a job and a title that hold some."""
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     staging.path_of(ORPHAN).write_text(f"a killed upload with {CANARIES[0]}")
     send(client, ("run.json", document()))
     chain = Chain.objects.get()
@@ -148,9 +146,8 @@ def test_whole_messages_go_with_every_copy_of_their_texts(client: Client, chain:
     assert CANARIES[0].encode() in stored()
 
 
-def test_a_file_that_would_equal_another_one_is_refused_in_a_sentence(client: Client, settings: Any, tmp_path: Path) -> None:
+def test_a_file_that_would_equal_another_one_is_refused_in_a_sentence(client: Client) -> None:
     """A file is stored once, so both cannot stay."""
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     words = ("first-secret", "other-secret")
     for word in words:
         send(client, (f"{word}.json", json.dumps([{"role": "user", "content": f"my {word}"}]).encode()))
@@ -183,8 +180,7 @@ def count_of(client: Client, page: str, values: str) -> int:
     return int(found[1])
 
 
-def test_a_number_stays_a_number(client: Client, settings: Any, tmp_path: Path) -> None:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def test_a_number_stays_a_number(client: Client) -> None:
     send(client, ("n.json", b'{"card": 4539578763621486, "messages": [{"role": "user", "content": "my 4539578763621486"}]}'))
     chain = Chain.objects.get()
     assert purge(client, chain, values="4539578763621486").status_code == 303

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import count, cycle, islice, product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +33,7 @@ from tests.chains.files import lines, send, send_row
 from tests.chains.making import STORY, human, long_story, make_chain
 from tests.drafts.pages import fields_of, send_form
 from tests.examples import IS_LONG
+from tests.own_data import own_data_folder  # noqa: F401
 from tests.sessions_index.claude_store import make_session
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -77,9 +77,8 @@ TEAM_MODE = re.compile(r"/(account|join|s|team)/|/sign-|/mcp|/metrics|/api/v1/(r
 
 
 @pytest.fixture
-def known(client: Client, settings: Any, tmp_path: Path) -> Known:
+def known(client: Client) -> Known:
     """What the named parts of an address can be: the first of each leads to something that exists."""
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
     client.raise_request_exception = False
     picture = {"type": "image_url", "image_url": {"url": DOT}}
     chain = make_chain([*STORY, human([picture, {"type": "text", "text": "look\n" * 9_000}]), *long_story(2, 9)])

@@ -26,8 +26,7 @@ MESSAGES = [
 
 
 @pytest.fixture
-def chain(client: Client, settings: Any, tmp_path: Any) -> Chain:
-    settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"data": tmp_path})
+def chain(client: Client) -> Chain:
     client.get("/")
     return make_chain(MESSAGES, f"run {EVIL[:8]}.json")
 
