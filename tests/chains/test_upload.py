@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from chainviz.accounts.models import Team, local_member
 from chainviz.chains.models import Arrival, Chain
-from chainviz.chains.uploads import arrivals, imports, pick, staging
+from chainviz.chains.uploads import arrivals, imports, pick, staging, tray
 from chainviz.chains.uploads.local_files import take_file
-from chainviz.chains.uploads.tray import SHOWN
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.store.fsck import Fsck
@@ -26,6 +25,7 @@ from tests.chains.files import chat, lines, send, send_row
 
 pytestmark = pytest.mark.django_db
 
+SHOWN = 3
 MISSING_COMMA = b'[\n  {"role": "user",\n   "content": "Move 3 pallets"},\n  {"role": "assistant"\n   "content": "Moved"}\n]\n'
 
 
@@ -99,8 +99,9 @@ def test_of_many_files_each_is_taken_or_refused_for_itself(client: Client) -> No
     assert ("<b data-tray-title>3 files</b>" in page) and "1 failed, 2 added" in page
 
 
-def test_a_long_tray_shows_its_newest_lines_and_counts_all(client: Client) -> None:
+def test_a_long_tray_shows_its_newest_lines_and_counts_all(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that ask nothing of a person are one line together beyond the newest; what failed is shown to the last."""
+    monkeypatch.setattr(tray, "SHOWN", SHOWN)
     files = [(f"{number}.json", chat(say=f"Run {number}")) for number in range(SHOWN + 2)]
     answer = send(client, *files, *((f"bad {number}.json", MISSING_COMMA) for number in range(2)))
 

@@ -6,6 +6,8 @@ import base64
 import json
 from typing import Any
 
+import pytest
+
 from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from chainviz.core.chain.tree import BodyPair, ChainAST
 from tests.shared_folder import CASES
@@ -22,6 +24,12 @@ def cases(*ops: str) -> list[Any]:
             if case["request"]["op"] in ops:
                 found.append((f"{name[:-6]}-{case['request']['case']}", case["request"], case["expected"]))
     return found
+
+
+def each_case(*ops: str) -> pytest.MarkDecorator:
+    """Parametrize a test with the request and the expected answer of each case of these ops."""
+    found = [pytest.param(request, expected, id=name) for name, request, expected in cases(*ops)]
+    return pytest.mark.parametrize(("request_", "expected"), found)
 
 
 def read_part(part: dict[str, Any]) -> Part:

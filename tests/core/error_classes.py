@@ -10,6 +10,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from tests.core.claude_messages import assistant, used, user
+
 CLASSES = frozenset([f"A{number}" for number in range(1, 11)] + [f"O{number}" for number in range(1, 9)] + ["G1", "G2", "G3", "D1"])
 
 
@@ -43,24 +45,12 @@ WIDE = base64.b64encode(b"GIF89a" + (9000).to_bytes(2, "little") + (20).to_bytes
 GIF = {"type": "base64", "media_type": "image/gif", "data": WIDE}
 
 
-def user(*blocks: Any) -> dict[str, Any]:
-    return {"role": "user", "content": list(blocks) if blocks else "hi"}
-
-
-def assistant(*blocks: Any) -> dict[str, Any]:
-    return {"role": "assistant", "content": list(blocks) if blocks else "ok"}
-
-
 def text(words: str = "and?") -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
 def use(id: str) -> dict[str, Any]:
     return {"type": "tool_use", "id": id, "name": "look", "input": {}}
-
-
-def used(id: str, content: str = "seen") -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": id, "content": content}
 
 
 def thought(words: str = "hm") -> dict[str, Any]:

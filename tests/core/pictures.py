@@ -9,8 +9,8 @@ def s(text: str = "be kind") -> Message:
     return Message(SYSTEM, (Text(text),))
 
 
-def h(text: str = "hi") -> Message:
-    return Message(HUMAN, (Text(text),))
+def h(text: str = "hi", *more: Part) -> Message:
+    return Message(HUMAN, (Text(text), *more))
 
 
 def call(id: str, name: str = "search", arguments: str = "{}") -> ToolCall:

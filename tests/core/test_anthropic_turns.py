@@ -9,6 +9,7 @@ import pytest
 
 import chainviz
 from chainviz.core.formats.vendors.anthropic.turn_rules import claude_model
+from tests.core.claude_messages import assistant, used, user
 
 OPUS = "claude-opus-4-8"
 USER: dict[str, Any] = {"role": "user", "content": "hi"}
@@ -17,18 +18,6 @@ TEXT = {"type": "text", "text": "ok"}
 
 def use(id: str, **members: Any) -> dict[str, Any]:
     return {"type": "tool_use", "id": id, "name": "docks", "input": {}, **members}
-
-
-def used(id: str, content: Any = "4") -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": id, "content": content}
-
-
-def user(*blocks: Any) -> dict[str, Any]:
-    return {"role": "user", "content": list(blocks)}
-
-
-def assistant(*blocks: Any) -> dict[str, Any]:
-    return {"role": "assistant", "content": list(blocks)}
 
 
 def system(words: str = "be brief") -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 
 import chainviz
 from chainviz.core.pictures import judge_base64
+from tests.core.broken_rules import broken_rules
 
 USER_TEXT = "Look."
 
@@ -82,15 +83,10 @@ def load(write: Any, mime: str, data: str) -> chainviz.Chain:
     return chain
 
 
-def said(chain: chainviz.Chain, provider: str) -> list[str]:
-    problems = [each for each in chain.problems(provider) if each.provider and each.severity in ("error", "warning")]
-    return [f"{each.rule} {each.severity}" for each in problems]
-
-
 @pytest.mark.parametrize(("write", "provider", "_"), APIS)
 @pytest.mark.parametrize(("mime", "content"), [("image/png", PNG), ("image/jpeg", JPEG), ("image/webp", WEBP)])
 def test_a_whole_picture_is_accepted(write: Any, provider: str, _: str, mime: str, content: bytes) -> None:
-    assert said(load(write, mime, text(content)), provider) == []
+    assert broken_rules(load(write, mime, text(content)), provider) == []
 
 
 @pytest.mark.parametrize(("write", "provider", "_"), APIS)
@@ -110,9 +106,9 @@ def test_a_whole_picture_is_accepted(write: Any, provider: str, _: str, mime: st
 )
 def test_a_note_takes_the_place_of_a_picture_that_is_at_fault(write: Any, provider: str, _: str, mime: str, data: str, rule: str) -> None:
     chain = load(write, mime, data)
-    assert said(chain, provider) == [f"{rule} error"]
+    assert broken_rules(chain, provider) == [f"{rule} error"]
     fixed = chain.apply("repair", goal=provider).chain
-    assert said(fixed, provider) == []
+    assert broken_rules(fixed, provider) == []
     assert "was here]" in fixed.to_bytes().decode() and USER_TEXT in fixed.to_bytes().decode()
     (read,) = chainviz.load(fixed.to_bytes(), write.__name__)
     assert read.apply("repair", goal=provider).chain.to_bytes() == fixed.to_bytes()
@@ -127,7 +123,7 @@ def test_a_wrong_type_is_corrected_and_a_note_is_offered(write: Any, provider: s
     named = chain.apply("repair", only=["respell-media-type"]).chain
     assert json.loads(named.to_bytes()) == write("image/png", text(PNG))
     noted = chain.apply("repair", only=["image-to-text"]).chain
-    assert said(noted, provider) == [] and text(PNG) not in noted.to_bytes().decode()
+    assert broken_rules(noted, provider) == [] and text(PNG) not in noted.to_bytes().decode()
 
 
 @pytest.mark.parametrize(
@@ -140,12 +136,12 @@ def test_a_wrong_type_is_corrected_and_a_note_is_offered(write: Any, provider: s
 )
 def test_types_that_an_api_takes(content: bytes, refusing: set[str]) -> None:
     mime = {GIF: "image/gif", HEIC: "image/heic", BMP: "image/bmp"}[content]
-    found = {provider for write, provider, _ in APIS if "image-type error" in said(load(write, mime, text(content)), provider)}
+    found = {provider for write, provider, _ in APIS if "image-type error" in broken_rules(load(write, mime, text(content)), provider)}
     assert found == refusing
 
 
 def test_words_in_place_of_data_and_addresses_are_no_files() -> None:
-    assert "image-broken error" not in said(load(openai_chat, "image/png", "<removed>"), "openai-chat")
+    assert "image-broken error" not in broken_rules(load(openai_chat, "image/png", "<removed>"), "openai-chat")
 
 
 @pytest.mark.parametrize(

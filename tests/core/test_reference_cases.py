@@ -8,8 +8,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import pytest
-
 from chainviz.core.chain.build import add_tool_response, append_human, find_tool_responses
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
 from chainviz.core.chain.reasoning import clear_reasoning, contains_tool_call_reasoning, reasoning_message
@@ -17,12 +15,7 @@ from chainviz.core.chain.tool_ids import parse_template
 from chainviz.core.chain.tree import parse
 from chainviz.core.errors import Refused
 from chainviz.core.reference import normalized_by_reference, parsed_by_reference, sanitized_by_reference
-from tests.core.cases import cases, expected_message, read_messages, same_tree
-
-
-def of(*ops: str) -> pytest.MarkDecorator:
-    found = [pytest.param(request, expected, id=name) for name, request, expected in cases(*ops)]
-    return pytest.mark.parametrize(("request_", "expected"), found)
+from tests.core.cases import each_case, expected_message, read_messages, same_tree
 
 
 def parsed(request_: dict[str, Any], expected: dict[str, Any]) -> tuple[Message, ...] | None:
@@ -36,14 +29,14 @@ def parsed(request_: dict[str, Any], expected: dict[str, Any]) -> tuple[Message,
     return messages
 
 
-@of("ast", "reparse")
+@each_case("ast", "reparse")
 def test_parsing(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     messages = parsed(request_, expected)
     if messages is not None:
         same_tree(parse(messages), expected["tree"])
 
 
-@of("reparse")
+@each_case("reparse")
 def test_parsing_again(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     messages = parsed(request_, expected)
     if messages is None:
@@ -57,14 +50,14 @@ def test_parsing_again(request_: dict[str, Any], expected: dict[str, Any]) -> No
     same_tree(parse(again), expected["tree_after"])
 
 
-@of("append_human")
+@each_case("append_human")
 def test_append_human(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     messages = parsed(request_, expected)
     if messages is not None:
         same_tree(append_human(parse(messages), request_["text"]), expected["tree"])
 
 
-@of("add_tool_response")
+@each_case("add_tool_response")
 def test_add_tool_response(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     messages = parsed(request_, expected)
     if messages is None:
@@ -79,7 +72,7 @@ def test_add_tool_response(request_: dict[str, Any], expected: dict[str, Any]) -
     same_tree(tree, expected["tree"])
 
 
-@of("find_tool_responses")
+@each_case("find_tool_responses")
 def test_find_tool_responses(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     messages = parsed(request_, expected)
     if messages is not None:
@@ -87,31 +80,31 @@ def test_find_tool_responses(request_: dict[str, Any], expected: dict[str, Any])
         assert found == [ToolResult(r["tool_call_id"], r["name"], r["content"]) for r in expected["responses"] or []]
 
 
-@of("clear_reasoning")
+@each_case("clear_reasoning")
 def test_clear_reasoning(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     messages = parsed(request_, expected)
     if messages is not None:
         same_tree(parse([clear_reasoning(message) for message in messages]), expected["tree"])
 
 
-@of("contains_reasoning")
+@each_case("contains_reasoning")
 def test_contains_reasoning(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     assert contains_tool_call_reasoning(read_messages(request_)) == expected["contains_tool_call_reasoning"]
 
 
-@of("extract_reasoning")
+@each_case("extract_reasoning")
 def test_extract_reasoning(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     assert reasoning_message(read_messages(request_)) == expected_message(expected["message"])
 
 
-@of("sanitize_args")
+@each_case("sanitize_args")
 def test_sanitize_arguments(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     messages = parsed(request_, expected)
     if messages is not None:
         same_tree(parse(sanitized_by_reference(messages)), expected["tree"])
 
 
-@of("normalize")
+@each_case("normalize")
 def test_normalize(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     messages = parsed(request_, expected)
     if messages is None:
@@ -140,7 +133,7 @@ def same_tree_but_for_new_ids(renamed: tuple[Message, ...], before: tuple[Messag
                 assert part == other
 
 
-@of("validate_pattern")
+@each_case("validate_pattern")
 def test_validate_pattern(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     template = parse_template(request_["template"], least=0, lenient=True)
     for sample, wanted in zip(request_["samples"], expected["results"], strict=True):

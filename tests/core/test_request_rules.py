@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import chainviz
+from tests.core.broken_rules import broken_rules
 
 HELLO = {"role": "assistant", "content": [{"text": "Hello"}]}
 ASK = {"role": "user", "content": [{"text": "Docks?"}]}
@@ -21,18 +22,13 @@ def load(document: Any, format: str) -> chainviz.Chain:
     return chain
 
 
-def said(chain: chainviz.Chain, provider: str) -> list[str]:
-    problems = [each for each in chain.problems(provider) if each.provider and each.severity in ("error", "warning")]
-    return [f"{each.rule} {each.severity}" for each in problems]
-
-
 @pytest.mark.parametrize(
     ("model", "expected"),
     [("", ["first-role warning"]), ("us.anthropic.claude-opus-4-8", []), ("amazon.nova-pro-v1:0", ["first-role error"])],
 )
 def test_bedrock_takes_an_assistant_first_where_the_model_does(model: str, expected: list[str]) -> None:
     around = {"modelId": model} if model else {}
-    assert said(load({**around, "messages": [HELLO, ASK]}, "bedrock_converse"), "bedrock") == expected
+    assert broken_rules(load({**around, "messages": [HELLO, ASK]}, "bedrock_converse"), "bedrock") == expected
 
 
 @pytest.mark.parametrize("content", [HELLO["content"], CALL["content"]])
@@ -41,31 +37,31 @@ def test_a_response_alone_is_not_judged_as_a_request(content: Any) -> None:
     response = {"output": {"message": message}, "stopReason": "end_turn", "usage": {"inputTokens": 1, "outputTokens": 1}}
     (chain,) = chainviz.load(json.dumps(response).encode())
     assert chain.format == "bedrock_converse"
-    assert not [each for each in said(chain, "bedrock") if "error" in each or "first" in each]
+    assert not [each for each in broken_rules(chain, "bedrock") if "error" in each or "first" in each]
 
 
 @pytest.mark.parametrize("wrap", [lambda request: request, lambda request: {"id": 1, "body": {"note": "{[", "request": request}}])
 def test_a_request_to_bedrock_that_calls_tools_defines_them(wrap: Any) -> None:
     request = {"modelId": "amazon.nova-pro-v1:0", "messages": [ASK, CALL, RESULT]}
     chain = load(wrap(request), "bedrock_converse")
-    assert said(chain, "bedrock") == ["tools-undefined error"]
+    assert broken_rules(chain, "bedrock") == ["tools-undefined error"]
     fixed = chain.apply("repair", goal="bedrock").chain
     assert json.loads(fixed.to_bytes()) == wrap({**request, "toolConfig": TOOLS})
     (read,) = chainviz.load(fixed.to_bytes(), "bedrock_converse")
-    assert said(read, "bedrock") == []
+    assert broken_rules(read, "bedrock") == []
     assert read.apply("repair", goal="bedrock").chain.to_bytes() == fixed.to_bytes()
 
 
 @pytest.mark.parametrize("document", [{"messages": [ASK, CALL, RESULT]}, [ASK, CALL, RESULT]])
 def test_messages_alone_define_no_tools(document: Any) -> None:
-    assert said(load(document, "bedrock_converse"), "bedrock") == ["tools-undefined-in-list warning"]
-    assert said(load([ASK], "bedrock_converse"), "bedrock") == []
+    assert broken_rules(load(document, "bedrock_converse"), "bedrock") == ["tools-undefined-in-list warning"]
+    assert broken_rules(load([ASK], "bedrock_converse"), "bedrock") == []
 
 
 @pytest.mark.parametrize(("beside", "expected"), [({"prefix": True}, []), ({"prefix": False}, ["last-role warning"])])
 def test_mistral_continues_a_prefix(beside: dict[str, bool], expected: list[str]) -> None:
     messages = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "At", **beside}]
-    assert said(load({"model": "mistral-large-latest", "messages": messages}, "mistral"), "mistral") == expected
+    assert broken_rules(load({"model": "mistral-large-latest", "messages": messages}, "mistral"), "mistral") == expected
 
 
 def model(*names: str) -> dict[str, Any]:
@@ -85,11 +81,11 @@ def test_gemini_joins_contents_of_the_model() -> None:
     for id, part in zip("1212", [part for content in with_ids[1:] for part in content["parts"]], strict=True):
         next(iter(part.values()))["id"] = id
     chain = load({"contents": with_ids}, "gemini")
-    assert not [each for each in said(chain, "gemini-3") if "error" in each]
+    assert not [each for each in broken_rules(chain, "gemini-3") if "error" in each]
     assert chain.apply("repair", goal="gemini-3").chain.to_bytes() == chain.to_bytes()
     apart = load({"contents": [*with_ids[:2], QUESTION, *with_ids[2:]]}, "gemini")
-    assert "result-count error" in said(apart, "gemini-3")
+    assert "result-count error" in broken_rules(apart, "gemini-3")
 
 
 def test_an_unanswered_call_at_the_end_is_a_warning() -> None:
-    assert said(load({"contents": [QUESTION, model("a")]}, "gemini"), "gemini-3") == ["result-missing-at-end warning"]
+    assert broken_rules(load({"contents": [QUESTION, model("a")]}, "gemini"), "gemini-3") == ["result-missing-at-end warning"]

@@ -12,6 +12,7 @@ from chainviz.core.chain.tree import parse
 from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.load import load_file
 from chainviz.core.providers.check import check, verdict_of
+from tests.core.claude_messages import assistant, user
 
 PROVIDER_OF = {"openai_chat": "openai-chat", "anthropic": "anthropic"}
 USER = {"role": "user", "content": "hi"}
@@ -67,36 +68,28 @@ OPENAI: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
 }  # fmt: skip
 
 
-def of_user(*blocks: Any) -> dict[str, Any]:
-    return {"role": "user", "content": list(blocks)}
-
-
-def of_assistant(*blocks: Any) -> dict[str, Any]:
-    return {"role": "assistant", "content": list(blocks)}
-
-
 TEXT = {"type": "text", "text": "hi"}
 THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
 ANTHROPIC: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
-    "all is well": ([USER, of_assistant(THOUGHT, USE), USED, of_assistant(TEXT), USER], []),
+    "all is well": ([USER, assistant(THOUGHT, USE), USED, assistant(TEXT), USER], []),
     "content is a number": ([{"role": "user", "content": 5}], ["content-type error s1.h.m0"]),
-    "content is missing": ([{"role": "user"}, of_assistant(TEXT), USER], ["content-missing error s1.h.m0"]),
+    "content is missing": ([{"role": "user"}, assistant(TEXT), USER], ["content-missing error s1.h.m0"]),
     "content is an empty text": ([{"role": "user", "content": ""}], ["text-empty error s1.h.m0.c0"]),
     "input is missing": (
-        [USER, of_assistant({"type": "tool_use", "id": "t1", "name": "f"}), USED], ["member-missing error s1.p1.m0.c0"],
+        [USER, assistant({"type": "tool_use", "id": "t1", "name": "f"}), USED], ["member-missing error s1.p1.m0.c0"],
     ),
     "a thinking block is last": (
-        [USER, of_assistant(TEXT, THOUGHT), USER], ["thinking-last-block error s1.p1.m0.c1"],
+        [USER, assistant(TEXT, THOUGHT), USER], ["thinking-last-block error s1.p1.m0.c1"],
     ),
     "a result in an assistant message": (
-        [USER, of_assistant(TEXT, USED["content"][0]), USER], ["part-role error s1.p1.m0.c1"],  # type: ignore[index]
+        [USER, assistant(TEXT, USED["content"][0]), USER], ["part-role error s1.p1.m0.c1"],  # type: ignore[index]
     ),
-    "a call in a user message": ([of_user(TEXT, USE)], ["part-role error s1.h.m0.c1"]),
-    "a part of another API": ([of_user({"type": "image_url", "image_url": {"url": "x"}})], ["part-type error s1.h.m0.c0"]),
-    "a part nobody knows": ([of_user({"type": "hologram"})], ["not-understood unchecked s1.h.m0.c0"]),
+    "a call in a user message": ([user(TEXT, USE)], ["part-role error s1.h.m0.c1"]),
+    "a part of another API": ([user({"type": "image_url", "image_url": {"url": "x"}})], ["part-type error s1.h.m0.c0"]),
+    "a part nobody knows": ([user({"type": "hologram"})], ["not-understood unchecked s1.h.m0.c0"]),
     "a field nobody knows": ([{**USER, "mood": "good"}], ["not-understood unchecked s1.h.m0"]),
     "a number in a result": (
-        [USER, of_assistant(USE), of_user({"type": "tool_result", "tool_use_id": "t1", "content": 5}, TEXT)],
+        [USER, assistant(USE), user({"type": "tool_result", "tool_use_id": "t1", "content": 5}, TEXT)],
         ["field-type error s1.p1.m1.c0"],
     ),
 }  # fmt: skip

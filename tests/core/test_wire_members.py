@@ -10,6 +10,7 @@ import pytest
 
 import chainviz
 from chainviz.core.formats.vendors import PROVIDERS
+from tests.core.claude_messages import user
 
 Messages = list[dict[str, Any]]
 ASKED = {"role": "user", "content": "hi"}
@@ -18,10 +19,6 @@ PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBA
 
 def state_of(provider: str, format: str, document: Any) -> str:
     return chainviz.load(json.dumps(document).encode(), format=format)[0].verdict(provider).state
-
-
-def user(*blocks: Any) -> dict[str, Any]:
-    return {"role": "user", "content": list(blocks)}
 
 
 def image(**source: Any) -> dict[str, Any]:

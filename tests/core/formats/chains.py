@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from chainviz import Chain, load
 from chainviz.core.chain.messages import Message
 from chainviz.core.documents.source import open_source
 from chainviz.core.formats import FORMATS
-from chainviz.core.load import LoadedChain, export_chain, load_file
+from chainviz.core.load import LoadedChain, export_chain, load_file, restyle
 from tests.shared_folder import SAMPLES
 
 NEUTRAL = json.dumps(
@@ -41,6 +42,13 @@ def sample_files(*, writes: bool = True) -> list[Path]:
     return sorted(path for path in named if f"{path.parent.name}/{path.name}" not in WITHOUT_CHAIN)
 
 
+@cache
+def sample_chains() -> list[tuple[Path, int, Chain]]:
+    """Each chain of each sample, with its file and its index in the file."""
+    paths = [*sample_files(), *sample_files(writes=False)]
+    return [(path, index, chain) for path in paths for index, chain in enumerate(load(path))]
+
+
 def read_only_documents() -> Iterator[tuple[str, bytes]]:
     for path in sample_files(writes=False):
         yield f"{path.parent.name}/{path.name}", path.read_bytes()
@@ -49,6 +57,12 @@ def read_only_documents() -> Iterator[tuple[str, bytes]]:
 def exported(original: bytes, chain: LoadedChain, messages: tuple[Message, ...] | None = None) -> bytes:
     with open_source(original) as source:
         return export_chain(chain.messages if messages is None else messages, chain.envelope, chain.format, source.read)
+
+
+def edited(original: bytes, chain: LoadedChain, index: int, message: Message) -> Any:
+    """Return the JSON of a document after an edit of one message."""
+    styled = restyle(chain.messages, index, message, chain.format, chain.envelope)
+    return json.loads(exported(original, chain, (*chain.messages[:index], styled, *chain.messages[index + 1 :])))
 
 
 def all_documents() -> Iterator[tuple[str, bytes]]:

@@ -10,8 +10,8 @@ from chainviz.core.chain.messages import AI, HUMAN, TOOL, Image, Message, Text, 
 from chainviz.core.chain.problems import tree_problems
 from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format
-from chainviz.core.load import LoadedChain, document_in, load_file, restyle
-from tests.core.formats.chains import exported
+from chainviz.core.load import document_in, load_file
+from tests.core.formats.chains import edited
 from tests.shared_folder import SAMPLES
 
 CALLING = (Message(HUMAN, (Text("q"),)), Message(AI, (Thinking("plan"), ToolCall("c", "ls", "{}"))))
@@ -21,11 +21,6 @@ def first_written(name: str) -> dict[str, Any]:
     document = json.loads(b"".join(document_in(get_format(name), CALLING, get_format(name))))
     written: dict[str, Any] = (document if isinstance(document, list) else document["messages"])[1]
     return written
-
-
-def changed(document: bytes, chain: LoadedChain, index: int, message: Message) -> Any:
-    styled = restyle(chain.messages, index, message, chain.format, chain.envelope)
-    return json.loads(exported(document, chain, (*chain.messages[:index], styled, *chain.messages[index + 1 :])))
 
 
 def test_reasoning_stands_where_each_format_has_it() -> None:
@@ -45,7 +40,7 @@ def test_mistral_reasoning_changes_in_its_first_chunk() -> None:
     (chain,) = load_file(document)
     assert (chain.format, chain.messages[0].parts) == ("mistral", (Thinking("a\n\nb"),))
     message = replace(chain.messages[0], parts=(Thinking("c", origin=0), Thinking("new")))
-    after = changed(document, chain, 0, message)["messages"][0]["content"]
+    after = edited(document, chain, 0, message)["messages"][0]["content"]
     assert after == [
         {"type": "thinking", "thinking": [{"type": "text", "text": "c", "x": 1}]},
         {"type": "thinking", "thinking": [{"type": "text", "text": "new"}]},
@@ -57,7 +52,7 @@ def test_cohere_results_are_documents() -> None:
     document = json.dumps({"model": "command-a-03-2025", "messages": [{"role": "user", "content": "q"}, result]}).encode()
     (chain,) = load_file(document)
     assert (chain.format, chain.messages[1].parts) == ("cohere", (ToolResult("c", "", "a"),))
-    after = changed(document, chain, 1, replace(chain.messages[1], parts=(ToolResult("c", "", "b", origin=0),)))
+    after = edited(document, chain, 1, replace(chain.messages[1], parts=(ToolResult("c", "", "b", origin=0),)))
     assert after["messages"][1]["content"] == [{"type": "document", "document": {"id": "1", "data": "b"}}]
 
 
@@ -73,7 +68,7 @@ def test_ollama_results_without_ids_are_answered_in_order() -> None:
     assert [result.id for result in chain.messages[2].results] == ["ls", "ls#2"]
     assert not list(tree_problems(parse(chain.messages)))
     last = chain.messages[2]
-    after = changed(document, chain, 2, replace(last, parts=(last.parts[0], replace(last.parts[1], content="c"))))  # type: ignore[call-arg]
+    after = edited(document, chain, 2, replace(last, parts=(last.parts[0], replace(last.parts[1], content="c"))))  # type: ignore[call-arg]
     assert after["messages"] == [*messages[:3], {**messages[3], "content": "c"}]
     again = b"".join(document_in(get_format("ollama"), chain.messages))
     assert load_file(again, "ollama")[0].messages == chain.messages
@@ -93,7 +88,7 @@ def test_ollama_pictures_are_raw_base64() -> None:
     image = chain.messages[0].parts[1]
     assert image == Image("data:image/jpeg;base64,/9j/AA==")
     new = Image("data:image/png;base64,iVBORw==", origin=1)
-    after = changed(document, chain, 0, replace(chain.messages[0], parts=(chain.messages[0].parts[0], new)))
+    after = edited(document, chain, 0, replace(chain.messages[0], parts=(chain.messages[0].parts[0], new)))
     assert after["messages"][0]["images"] == ["iVBORw=="]
     lost = get_format("ollama").losses(Message(TOOL, (ToolResult("c", "ls", "", True, (Image("http://x"),)),)))
     assert lost == ("a result cannot be marked as an error", "images inside results are left out")

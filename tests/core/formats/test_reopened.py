@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -16,13 +15,12 @@ from chainviz.core.chain.messages import SYSTEM, TOOL, Message, Opaque, Part, Te
 from chainviz.core.chain.tree import message_paths
 from chainviz.core.errors import DocumentError, PathError, Refused
 from chainviz.core.formats import WRITTEN, get_format
-from tests.core.formats.chains import sample_files
+from tests.core.formats.chains import sample_chains
 from tests.examples import share
 from tests.shared_folder import shared
 
 TARGETS = [form.name for form in WRITTEN if form.name != "raw"]
 GOALS = ("", "openai-chat", "openai-responses", "anthropic", "gemini-3", "bedrock", "mistral")
-CHAINS_OF_A_FILE = 3
 LONGEST = 60_000
 MOVED = "text that follows a tool call moves"
 """The loss that a conversion reports when it changes the order of parts."""
@@ -79,12 +77,6 @@ def _compact(text: str) -> str:
 
 def reopened(chain: Chain, place: int = 0) -> Content:
     return content(load(chain.to_bytes())[place].messages)
-
-
-@cache
-def sample_chains() -> list[tuple[Path, int, Chain]]:
-    paths = [*sample_files(), *sample_files(writes=False)]
-    return [(path, place, chain) for path in paths for place, chain in enumerate(load(path)[:CHAINS_OF_A_FILE])]
 
 
 def in_order(messages: Content, warnings: Sequence[str]) -> Content | list[str]:

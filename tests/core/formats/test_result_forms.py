@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, Message, Text, ToolResult
 from chainviz.core.chain.problems import tree_problems
 from chainviz.core.chain.tree import parse
-from chainviz.core.load import LoadedChain, load_file, restyle
-from tests.core.formats.chains import differing, exported
+from chainviz.core.load import load_file, restyle
+from tests.core.formats.chains import differing, edited, exported
 from tests.shared_folder import SAMPLES
 
 AMP = (SAMPLES / "amp" / "ok_thread.json").read_bytes()
 AGENTSCOPE = (SAMPLES / "agentscope" / "ok_state.json").read_bytes()
 
 SESSION = (SAMPLES / "agentscope_session" / "ok_session.json").read_bytes()
-
-
-def after_edit(document: bytes, chain: LoadedChain, index: int, message: Message) -> Any:
-    styled = restyle(chain.messages, index, message, chain.format, chain.envelope)
-    return json.loads(exported(document, chain, (*chain.messages[:index], styled, *chain.messages[index + 1 :])))
 
 
 @pytest.mark.parametrize("document", [AMP, AGENTSCOPE, SESSION])
@@ -49,7 +43,7 @@ def test_an_edit_of_a_run_stays_in_its_text(part: int, at: tuple[str, ...]) -> N
     (chain,) = load_file(AMP)
     parts = list(chain.messages[2].parts)
     parts[part] = replace(parts[part], content="x")
-    after = after_edit(AMP, chain, 2, replace(chain.messages[2], parts=tuple(parts)))
+    after = edited(AMP, chain, 2, replace(chain.messages[2], parts=tuple(parts)))
     assert differing(json.loads(AMP), after) == {("messages", 2, "content", part, *at)}
 
 
@@ -74,7 +68,7 @@ def test_a_result_of_agentscope_is_no_system_message() -> None:
 def test_an_edit_of_an_output_keeps_the_rest() -> None:
     (chain,) = load_file(AGENTSCOPE)
     result = replace(chain.messages[2].parts[0], content="x", name="list")
-    after = after_edit(AGENTSCOPE, chain, 2, replace(chain.messages[2], parts=(result,)))
+    after = edited(AGENTSCOPE, chain, 2, replace(chain.messages[2], parts=(result,)))
     at = ("agent", "memory", "content", 2, "content", 0)
     assert differing(json.loads(AGENTSCOPE), after) == {(*at, "output", 0, "text"), (*at, "name")}
 
@@ -92,7 +86,7 @@ def test_a_session_of_agentscope_keeps_the_marks() -> None:
     (chain,) = load_file(SESSION)
     assert [message.role for message in chain.messages] == [HUMAN, AI, TOOL, TOOL, AI]
     assert chain.messages == load_file(AGENTSCOPE)[0].messages
-    after = after_edit(SESSION, chain, 2, replace(chain.messages[2], parts=(replace(chain.messages[2].parts[0], content="x"),)))
+    after = edited(SESSION, chain, 2, replace(chain.messages[2], parts=(replace(chain.messages[2].parts[0], content="x"),)))
     at = ("agent", "memory", "content", 2, 0, "content", 0)
     assert differing(json.loads(SESSION), after) == {(*at, "output", 0, "text")}
     new = restyle(chain.messages, 5, Message(HUMAN, (Text("Thanks"),)), chain.format, chain.envelope)

@@ -5,28 +5,17 @@ from __future__ import annotations
 import random
 
 from chainviz.core.chain.chain import MemoryChain
-from chainviz.core.chain.messages import AI, HUMAN, TOOL, Binary, Image, Message, Text, ToolCall, ToolResult
+from chainviz.core.chain.messages import Binary, Image, Message, Text, ToolCall, ToolResult
 from chainviz.core.observations.contract import CallPlace
 from chainviz.core.observations.index import Medium, media_in
 from chainviz.core.observations.reader import Recognition, called_tools, observe, walk
+from tests.core.pictures import ai, h, tool
 from tests.core.test_linear import StoredChain
 from tests.cpu import cpu_seconds
 
 PNG = Image("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6B")
 REMOTE = Image("https://example.invalid/x.png")
 ACTION = '<thinking>t</thinking>\n<action>[{"tool":"a","args":{"n":1}},{"tool":"b"},{"tool":"a","args":{"n":2}}]</action>'
-
-
-def h(text: str, *media: Image | Binary) -> Message:
-    return Message(HUMAN, (Text(text), *media))
-
-
-def ai(*parts: str | ToolCall) -> Message:
-    return Message(AI, tuple(Text(part) if isinstance(part, str) else part for part in parts))
-
-
-def tool(*results: ToolResult) -> Message:
-    return Message(TOOL, results)
 
 
 CHAIN = (

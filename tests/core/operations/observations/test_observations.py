@@ -19,20 +19,13 @@ from chainviz.core.operations.contract import Context, Outcome
 from chainviz.core.operations.observations import ConvertObservations, ObservationsOptions, plan_conversion
 from tests.core.formats.chains import chains, exported
 from tests.core.observations.strategies import contents
+from tests.core.pictures import ai, h
 from tests.core.strategies import chains as broken_chains
 from tests.examples import examples
 
 PNG = Image("data:image/png;base64,AAAA")
 ACTION = '<thinking>t</thinking>\n<action>\n[{"tool": "a", "args": {"n": 1.50}}, {"tool": "b"}]\n</action>'
 BRACKETS = "<observation>\n[a]\none\n[b] Error: boom\n</observation>"
-
-
-def h(text: str, *more: Part) -> Message:
-    return Message(HUMAN, (Text(text), *more))
-
-
-def ai(*parts: str | Part) -> Message:
-    return Message(AI, tuple(Text(part) if isinstance(part, str) else part for part in parts))
 
 
 TEXTS = (h("go"), ai(ACTION), h(f"Here:\n{BRACKETS}\nGo on.", PNG), ai("done"))

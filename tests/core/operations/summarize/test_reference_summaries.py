@@ -6,8 +6,6 @@ import hashlib
 import random
 from typing import Any
 
-import pytest
-
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
 from chainviz.core.chain.tree import parse
 from chainviz.core.errors import Refused
@@ -18,21 +16,16 @@ from chainviz.core.operations.summarize.reference import pairs_to_fold, referenc
 from chainviz.core.operations.summarize.writers.contract import Unchanged
 from chainviz.core.operations.summarize.writers.prompt import prompt_body
 from chainviz.core.reference import parsed_by_reference
-from tests.core.cases import cases, expected_message, read_messages
+from tests.core.cases import each_case, expected_message, read_messages
 
 
-def of(*ops: str) -> pytest.MarkDecorator:
-    found = [pytest.param(request, expected, id=name) for name, request, expected in cases(*ops)]
-    return pytest.mark.parametrize(("request_", "expected"), found)
-
-
-@of("prompt")
+@each_case("prompt")
 def test_prompt(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     humans, messages = (read_messages({"messages": request_[side]}) for side in ("human", "ai"))
     assert prompt_body(humans, messages, exact=True) == expected["prompt_body"]
 
 
-@of("last_pairs")
+@each_case("last_pairs")
 def test_last_pairs(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     try:
         messages = parsed_by_reference(read_messages(request_), force=request_["force"])
@@ -49,7 +42,7 @@ def test_last_pairs(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     assert (indexes[cut:], indexes[:cut]) == (expected["keep"], expected["summarize"])
 
 
-@of("qa_keep")
+@each_case("qa_keep")
 def test_qa_keep(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     try:
         messages = parsed_by_reference(read_messages(request_), force=request_["force"])
@@ -97,7 +90,7 @@ def summarized(request: dict[str, Any], writer: FakeWriter) -> tuple[Message, ..
         return result
 
 
-@of("summarize")
+@each_case("summarize")
 def test_summarize(request_: dict[str, Any], expected: dict[str, Any]) -> None:
     writer = FakeWriter(request_["handler"])
     messages = read_messages(request_)
