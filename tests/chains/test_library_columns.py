@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 import pytest
 
-from chainviz.chains.library.columns import ALWAYS, COLUMNS
+from chainviz.chains.library.columns import ALWAYS, COLUMNS, counts
+from chainviz.chains.models import Chain
+from chainviz.sessions_index.models import Session
 from tests import ROOT
+
+NAMES = [column.name for column in COLUMNS]
 
 
 @pytest.mark.parametrize("template", ["_row.html", "_session_row.html"])
 def test_every_column_has_its_cell_in_the_same_order(template: str) -> None:
     row = (ROOT / "templates/chains/library" / template).read_text()
-    cells = re.findall(r'{% if "(\w+)" in shown %}', row)
-    assert cells == [column.name for column in COLUMNS if column.name not in ALWAYS]
+    cells = re.findall(r'{% if "(\w+)" in shown %}|\|(counts):shown', row)
+    groups = groupby(
+        (column for column in COLUMNS if column.name not in ALWAYS), lambda column: "counts" if column.is_count else column.name
+    )
+    assert ["".join(each) for each in cells] == [name for name, _ in groups]
+
+
+def test_counts_are_those_of_the_shown_columns() -> None:
+    assert counts(Chain(messages=1234, sections=2, tool_errors=0), {"messages", "errors", "title"}) == ["1,234", "0"]
+    assert counts(Session(messages=None, tool_errors=3), {*NAMES}) == ["–", "–", "–", "3"]

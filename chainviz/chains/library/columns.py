@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from chainviz.accounts.models import User
 from chainviz.chains.library.models import ColumnChoice
+from chainviz.chains.models import Chain
+from chainviz.sessions_index.models import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,9 @@ class Column:
     of_session: str | None = None
     """The field of a session in the index, if its name differs; "" if sessions have none."""
 
+    is_count: bool = False
+    """Its cell shows the number in its field and needs no template. Such columns are next to each other."""
+
     @property
     def session_field(self) -> str:
         return self.fields[0] if self.of_session is None else self.of_session
@@ -32,15 +37,15 @@ COLUMNS = (
     Column("tools", "Tools", ("calls",), False),
     Column("model", "Agent and model", ("model",), False, True),
     Column("format", "Format", ("format",), False, True),
-    Column("sections", "Sections", ("sections",), of_session=""),
-    Column("pairs", "Pairs", ("pairs",), of_session=""),
-    Column("messages", "Messages", ("messages",)),
+    Column("sections", "Sections", ("sections",), of_session="", is_count=True),
+    Column("pairs", "Pairs", ("pairs",), of_session="", is_count=True),
+    Column("messages", "Messages", ("messages",), is_count=True),
+    Column("errors", "Errors", ("tool_errors",), is_count=True),
     Column("size", "Size", ("size",)),
     Column("tokens", "Tokens", ("tokens",)),
     Column("cost", "Cost", ("cost",)),
     Column("duration", "Duration", ("duration",)),
     Column("time", "Recorded", ("began_at",)),
-    Column("errors", "Errors", ("tool_errors",)),
     Column("problems", "Structure", ("problems",), False, of_session="structure_problems"),
     Column("verdicts", "Verdicts", ("rejections",), False, of_session=""),
     Column("version", "Version", ("version",), of_session=""),
@@ -50,6 +55,17 @@ BY_NAME = {column.name: column for column in COLUMNS}
 ALWAYS = ("title",)
 FIRST_SHOWN = ("health", "title", "model", "messages", "tokens", "cost", "duration", "changed")
 """The default columns."""
+
+
+def counts(row: Chain | Session, shown: Collection[str]) -> list[str]:
+    """Return the texts of the cells of a row that show a number, for the names of the shown columns."""
+    fields = [_field(column, row) for column in COLUMNS if column.is_count and column.name in shown]
+    numbers = [getattr(row, field) if field else None for field in fields]
+    return ["–" if number is None else f"{number:,}" for number in numbers]
+
+
+def _field(column: Column, row: Chain | Session) -> str:
+    return column.session_field if isinstance(row, Session) else column.fields[0]
 
 
 def chosen_columns(user: User) -> tuple[Column, ...]:

@@ -18,6 +18,7 @@ from chainviz.chains.explorer.pasted_error import looks_like_error
 from chainviz.chains.folders.opening import following
 from chainviz.chains.library.agents import agent_view
 from chainviz.chains.library.cells import SessionRow
+from chainviz.chains.library.columns import counts
 from chainviz.chains.library.refresh import changed_rows, row_marks
 from chainviz.chains.render.visible_text import marks
 from chainviz.chains.verdicts import rule_words
@@ -33,6 +34,7 @@ register = template.Library()
 register.simple_tag(row_marks)
 register.simple_tag(changed_rows)
 register.filter(rule_words)
+register.filter(counts)
 
 
 @dataclass(frozen=True, slots=True)
