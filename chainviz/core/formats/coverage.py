@@ -147,12 +147,13 @@ class Coverage:
 
     def show(self, message: Message) -> None:
         """Note a message that was read."""
-        units = [unit for fragment in message.source if (unit := self._waiting.pop(fragment.ordinal, None)) is not None]
-        again = [left for fragment in message.source if (left := self._left.get(fragment.ordinal)) is not None]
+        ordinals = [fragment.ordinal for fragment in message.source]
+        units = [unit for each in ordinals if (unit := self._waiting.pop(each, None)) is not None]
+        again = [self._left[each] for each in ordinals if each in self._left] if self._left else []
         if not units and not again:
             return
         self._read += len(units)
-        if message.role not in ROLES or any(isinstance(part, Opaque) for part in message.parts):
+        if message.role not in ROLES or Opaque in map(type, message.parts):
             self._judge(message, (units or [again[0].unit])[0])
         shown = _PartTexts(message)
         for left in again:
@@ -257,8 +258,7 @@ class _PartTexts:
 
     def __init__(self, message: Message) -> None:
         self._parts = message.parts
-        self.texts = set(chain.from_iterable(map(_texts_of, message.parts)))
-        self.texts.discard("")
+        self.texts = {text for part in message.parts for text in _texts_of(part) if text}
         self._inner: set[str] | None = None
 
     def __contains__(self, text: str) -> bool:
@@ -371,10 +371,14 @@ def _is_plainly_shown(value: Any, shown: Container[str], known: frozenset[str]) 
         each = stack.pop()
         if type(each) is list:
             members: Iterable[Any] = each
-        elif type(each) is dict and _are_right(tuple(each), known) and each.get("type") not in ("thinking", "reasoning"):
+        elif (
+            type(each) is dict
+            and (unknown := _unknown_names(tuple(each), known)) is not None
+            and each.get("type") not in ("thinking", "reasoning")
+        ):
             if type(name := each.get("name")) is str and name and name not in shown:
                 return False
-            members = [inner for key, inner in each.items() if key not in known]
+            members = [each[key] for key in unknown]
         else:
             return False
         for inner in members:
@@ -387,8 +391,10 @@ def _is_plainly_shown(value: Any, shown: Container[str], known: frozenset[str]) 
 
 
 @lru_cache(maxsize=4096)
-def _are_right(names: tuple[str, ...], known: frozenset[str]) -> bool:
-    return all(name in known or is_right(name) for name in names)
+def _unknown_names(names: tuple[str, ...], known: frozenset[str]) -> tuple[str, ...] | None:
+    """Return the names that are not known, or None if one of them may be misspelt."""
+    unknown = tuple(name for name in names if name not in known)
+    return unknown if all(map(is_right, unknown)) else None
 
 
 @lru_cache(maxsize=4096)

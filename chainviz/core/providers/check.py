@@ -124,7 +124,7 @@ class JoinedResults:
     def add(self, message: Shape) -> None:
         if message.role == AI:
             self._run = self._run | self._last if self._before == AI else set()
-            self._last = frozenset(call.id for call in message.calls)
+            self._last = frozenset([call.id for call in message.calls])
         elif message.role == TOOL:
             self.ids |= {result.id for result in message.results} & self._run
         else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -27,9 +26,10 @@ NAMES = {type(None): "null", bool: "a boolean", int: "a number", float: "a numbe
 def sent_value(message: Message) -> Any:
     """Return the decoded first unit of a message; None if no document contains it yet, or one that is not JSON, such as
     a recorded stream."""
-    with suppress(ValueError, RecursionError):
+    try:
         return value_of(message.source[0]) if message.source else None
-    return None
+    except (ValueError, RecursionError):
+        return None
 
 
 def kind_name(value: Any) -> str:

@@ -16,7 +16,7 @@ from chainviz.store.content.codec import pack, unpack
 from chainviz.store.content.pieces import Cursor, Piece, join
 from chainviz.store.outline.hashes import concatenate
 from chainviz.store.outline.measures import NOTHING, Measure, add_up
-from chainviz.store.outline.rows import Row, SectionRow, pack_row, unpack_row
+from chainviz.store.outline.rows import Row, SectionRow, measure_rows, pack_row, unpack_row
 from chainviz.store.outline.rules.late_results import NO_LATE, LateIds
 
 T = TypeVar("T")
@@ -113,7 +113,7 @@ def pack_rows(rows: Sequence[HashedRow]) -> PackedBlock:
     pieces = join(piece for row in rows for piece in row.pieces)
     content = [[list(piece) for piece in pieces], [pack_row(row.row) for row in rows]]
     value = concatenate((row.hash, row.row.messages) for row in rows)
-    entry = Entry(_digest(content), len(rows), add_up(row.row.measure for row in rows), value)
+    entry = Entry(_digest(content), len(rows), measure_rows([row.row for row in rows]), value)
     return PackedBlock(entry, pack(content), [row.hash for row in rows])
 
 

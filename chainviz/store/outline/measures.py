@@ -136,20 +136,27 @@ def add_up(measures: Iterable[Measure]) -> Measure:
     )
 
 
-def count_rules(problems: Iterable[list[Any]]) -> Counts:
+Counted = Iterable[tuple[Sequence[list[Any]], int]]
+"""Lists of packed problems (rows.py), each with the number of rows that have it. In a problem, the severity is at 1, the key at 5,
+and the number of further problems that it stands for at 9."""
+
+
+def count_rules(counted: Counted) -> Counts:
     """Count packed problems by their rule."""
     counts: Counts = {}
-    for problem in problems:
-        name = problem[0] if problem[5] in ("", OPENING) else f"{problem[5]}:{problem[0]}"
-        counts.setdefault(name, [0])[0] += 1 + sum(problem[9:])
+    for problems, rows in counted:
+        for problem in problems:
+            name = problem[0] if problem[5] in ("", OPENING) else f"{problem[5]}:{problem[0]}"
+            counts.setdefault(name, [0])[0] += rows * (1 + sum(problem[9:]))
     return counts
 
 
-def count_problems(problems: Iterable[list[Any]]) -> Counts:
-    """Count packed problems (rows.py): severity and key are at 1 and 5, the number of further ones that it represents at 9."""
+def count_problems(counted: Counted) -> Counts:
+    """Count packed problems by their key and severity."""
     counts: Counts = {}
-    for problem in problems:
-        counts.setdefault(problem[5], [0] * len(SEVERITIES))[problem[1]] += 1 + sum(problem[9:])
+    for problems, rows in counted:
+        for problem in problems:
+            counts.setdefault(problem[5], [0] * len(SEVERITIES))[problem[1]] += rows * (1 + sum(problem[9:]))
     return counts
 
 

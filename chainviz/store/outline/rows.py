@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message, Shape
@@ -18,7 +18,7 @@ from chainviz.core.providers.server_blocks import marked_blocks
 from chainviz.core.usage.recorded import recorded_in
 from chainviz.core.usage.times import NO_TIMES, Times, times_of
 from chainviz.store.content.pieces import Piece
-from chainviz.store.outline.measures import OPENING, Counts, Measure, count_problems, count_rules
+from chainviz.store.outline.measures import NOTHING, OPENING, Counts, Measure, add_counts, count_problems, count_rules
 
 M = TypeVar("M", bound=Shape)
 _MARKS = tuple(map(int, Mark))
@@ -43,6 +43,7 @@ class Kind(IntEnum):
         return _PAIR_TYPES.get(self)
 
 
+_LAST_HEADER = int(Kind.HUMAN)
 _PAIR_TYPES = {
     Kind.REQUEST_RESPONSE: PairType.REQUEST_RESPONSE,
     Kind.COMPLETION: PairType.COMPLETION,
@@ -73,14 +74,35 @@ class Row(NamedTuple):
 
     @property
     def measure(self) -> Measure:
-        is_header = self.kind.is_header
-        problems = count_problems(self.problems) if self.problems else {}
-        size = self.size if is_header else 0
-        marks = [self.marks & mark != 0 for mark in _MARKS]
-        rules = count_rules(self.problems) if self.problems else {}
-        facts = problems, self.usage, rules, self.began, self.ended
-        numbers = *marks, self.cached
-        return Measure(is_header, not is_header, self.messages, self.size, size, not self.valid, *facts, *numbers)
+        return measure_rows((self,))
+
+
+def measure_rows(rows: Sequence[Row]) -> Measure:
+    """Return the sum over rows. Rows that share a list of problems, or have the same marks, are counted together, because most rows of a
+    long chain do."""
+    if not rows:
+        return NOTHING
+    kinds, messages, sizes, valid, problems, usage, marks, began, ended, cached, _ = zip(*rows, strict=True)
+    header_sizes = [size for kind, size in zip(kinds, sizes, strict=True) if kind <= _LAST_HEADER]
+    headers, alike = len(header_sizes), Counter[int](marks)
+    times = Counter(map(id, filter(None, problems)))
+    counted = [(each, times.pop(id(each))) for each in problems if id(each) in times]
+    marked = [sum([count for value, count in alike.items() if value & mark]) for mark in _MARKS]
+    numbers = *marked, sum(cached)
+    return Measure(
+        headers,
+        len(kinds) - headers,
+        sum(messages),
+        sum(sizes),
+        sum(header_sizes),
+        valid.count(False),
+        count_problems(counted),
+        reduce(add_counts, filter(None, usage), {}),
+        count_rules(counted),
+        min(filter(None, began), default=0),
+        max(ended),
+        *numbers,
+    )
 
 
 @dataclass(frozen=True)
@@ -100,26 +122,40 @@ class RowMessages(Generic[M]):
         return BodyPair(None, self.messages)
 
     def row(self, problems: list[list[Any]]) -> Row:
-        cached = sum(1 for each in self.messages if isinstance(each, Message) for _ in marked_blocks(each))
+        recording = [each for each in self.messages if isinstance(each, Message) and not _is_bare(each)]
+        times, cached = _times(recording), sum(1 for each in recording for _ in marked_blocks(each))
         if self.is_header:
             kind = Kind.SYSTEM if self.messages[0].role == SYSTEM else Kind.HUMAN
-            return Row(kind, 1, self.messages[0].size, True, problems, {}, 0, *_times(self.messages), cached)
+            return Row(kind, 1, self.messages[0].size, True, problems, {}, 0, *times, cached)
         pair = self.pair
         kind = Kind.NO_AI if pair.ai is None else _KINDS[pair.type]
-        usage, marks, times = _usage(pair.ai), _marks(pair.ai), _times(self.messages)
-        tools = dict(Counter(call.name for call in pair.ai.calls)) if pair.ai else {}
-        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, usage, marks, *times, cached, tools)
+        # only the AI message, which is the first of its pair, records usage
+        usage = _usage(recording[0]) if recording else {}
+        tools = dict(Counter([call.name for call in pair.ai.calls])) if pair.ai else {}
+        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, usage, _marks(pair.ai), *times, cached, tools)
 
 
-def _usage(ai: Shape | None) -> Counts:
-    found = recorded_in(ai) if isinstance(ai, Message) else None
+_BARE = frozenset(("role", "content", "tool_calls", "tool_call_id"))
+
+
+def _is_bare(message: Message) -> bool:
+    """Return True, cheaply, for most messages: the source has only a role, a text and calls, so it records no usage, times or cache
+    marks."""
+    value = message.source[0].value if len(message.source) == 1 else None
+    if type(value) is not dict or not value.keys() <= _BARE:
+        return False
+    return dict not in map(type, value.values()) and type(value.get("content")) is not list
+
+
+def _usage(message: Message) -> Counts:
+    found = recorded_in(message)
     return {found[0]: list(found[1])} if found is not None else {}
 
 
-def _times(messages: Iterable[Shape]) -> Times:
+def _times(messages: Iterable[Message]) -> Times:
     found = NO_TIMES
     for message in messages:
-        if isinstance(message, Message) and (own := times_of(message)) is not NO_TIMES:
+        if (own := times_of(message)) is not NO_TIMES:
             found |= own
     return found
 

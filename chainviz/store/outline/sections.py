@@ -9,20 +9,21 @@ from itertools import pairwise
 
 from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.blocks import HashedRow, Replacement
-from chainviz.store.outline.measures import NOTHING, add_up
+from chainviz.store.outline.measures import NOTHING
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.rows import COUNTED, Row, SectionRow, count_tools
+from chainviz.store.outline.rows import COUNTED, Row, SectionRow, count_tools, measure_rows
 
 ADDED = 256
-"""The number of measures of rows that are added up at once."""
+"""The number of rows that are measured at once."""
 
 
 class SectionCutter:
     """Finds the sections in a stream of rows."""
 
     def __init__(self) -> None:
-        self._measures = [NOTHING]
-        """The measures of ranges in the open section."""
+        self._measure = NOTHING
+        """The sum over the rows of the open section that are not in `_unmeasured`."""
+        self._unmeasured: list[Row] = []
         self._has_pairs = False
         self.first: Piece | None = None
         self.rows: list[Row] = []
@@ -33,17 +34,22 @@ class SectionCutter:
         if self.first is None:
             self.first = Piece(first.run, first.start, 1)
         self._has_pairs |= not row.kind.is_header
-        self._measures.append(row.measure)
-        if len(self._measures) > ADDED:
-            self._measures = [add_up(self._measures)]
+        self._unmeasured.append(row)
+        if len(self._unmeasured) >= ADDED:
+            self._measure_rows()
         if len(self.rows) <= COUNTED:
             self.rows.append(row)
         return ended
 
     def end(self) -> SectionRow | None:
-        section = SectionRow(add_up(self._measures), self.first, count_tools(self.rows)) if self.first is not None else None
-        self._measures, self._has_pairs, self.first, self.rows = [NOTHING], False, None, []
+        self._measure_rows()
+        section = SectionRow(self._measure, self.first, count_tools(self.rows)) if self.first is not None else None
+        self._measure, self._has_pairs, self.first, self.rows = NOTHING, False, None, []
         return section
+
+    def _measure_rows(self) -> None:
+        self._measure += measure_rows(self._unmeasured)
+        self._unmeasured = []
 
 
 @dataclass(slots=True)

@@ -49,7 +49,7 @@ class LateResults:
         self._joined.add(message)
         if message.role in (SYSTEM, HUMAN, AI):
             self._open |= self._waiting
-            self._row = frozenset(call.id for call in message.calls)
+            self._row = frozenset([call.id for call in message.calls])
             self._waiting = set(self._row)
             self._called |= self._row
         for result in message.results:
