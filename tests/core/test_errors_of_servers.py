@@ -9,6 +9,8 @@ import pytest
 
 import chainviz
 from chainviz.core.formats.vendors import PROVIDERS, SERVERS
+from chainviz.core.pasted_errors.locate import what_was_tried
+from chainviz.core.pasted_errors.message import read_error
 from tests.core.error_classes import (
     REASONING,
     SAID,
@@ -19,8 +21,10 @@ from tests.core.error_classes import (
     claude,
     contents,
     converse,
+    function_call,
     items,
     model_call,
+    output,
     response,
     text,
     thought,
@@ -38,7 +42,16 @@ PICTURE = {"inlineData": {"mimeType": "image/png", "data": "aGk="}}
 SIGNED = contents(("user", {"text": "hi"}), ("model", OTHER_SIGNATURE), ("user", response()), ("model", {"text": "ok"}), TURN)
 ASSISTANT = {"role": "assistant", "content": "ok"}
 THINKING = {**ASSISTANT, "reasoning_content": "hm"}
+SEEN = {"type": "image_url", "image_url": {"url": "https://a.example/x.png"}}
+TOOLS = {"toolConfig": {"tools": [{"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}]}}
 NOTES = {"format": "pdf", "name": "notes.pdf", "source": {"bytes": "JVBERi0xLjQK"}}
+
+
+def searched(id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    call = {"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "a"}}
+    return call, {"type": "web_search_tool_result", "tool_use_id": id, "content": []}
+
+
 FOUND: dict[str, tuple[Any, str, str]] = {
     "Corrupted thought signature.": (SIGNED, "s1.p1.m0", "replace-signatures"),
     "[400]: Unable to submit request because Thought signature is not valid.. Learn more": (SIGNED, "s1.p1.m0", "replace-signatures"),
@@ -147,7 +160,7 @@ FOUND: dict[str, tuple[Any, str, str]] = {
         converse(
             ("user", {"text": "hi"}), ("assistant", tool_use("a")),
             ("user", {"toolResult": {"toolUseId": "a", "content": [], "status": "error"}}),
-        ), "s1.p1.m1.c0", "",
+        ), "s1.p1.m1.c0", "note-result",
     ),
     "The conversation history is incorrectly formatted. The text in content block cannot be null or empty.": (
         converse(("user", {"text": "hi"}), ("assistant", {"text": ""}), TURN), "s1.p1.m0.c0", "drop-empty",
@@ -171,6 +184,80 @@ FOUND: dict[str, tuple[Any, str, str]] = {
     ),
     "API Error: 400 due to tool use concurrency issues. Run /rewind to recover the conversation.": (
         claude(HI, assistant(use("t1")), GO), "s1.p1.m0.c0", "answer-call",
+    ),
+    "messages.2.content.0.tool_result: content cannot be empty if `is_error` is true": (
+        claude(HI, assistant(use("t1")), user({**used("t1", ""), "is_error": True})), "s1.p1.m1.c0", "note-result",
+    ),
+    "messages.1.content.0.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'": (
+        claude(HI, assistant(*searched("call_9.f")), GO), "s1.p1.m0.c0", "respell-id",
+    ),
+    "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: srvtoolu_1. Each `tool_use` block must": (
+        claude(HI, assistant(use("srvtoolu_1"), searched("srvtoolu_1")[1], text("ok")), GO), "s1.p1.m0.c0", "call-to-server",
+    ),
+    "messages.1.content.0.tool_use.input: Input should be a valid dictionary": (
+        claude(HI, assistant({**use("t1"), "input": '{"a": 1}'}), user(used("t1"))), "s1.p1.m0.c0", "wrap-arguments",
+    ),
+    "messages.2.content.0.tool_result.content: Input should be a valid list": (
+        claude(HI, assistant(use("t1")), user(used("t1", {"a": 1}))), "s1.p1.m1.c0", "rewrite-message",
+    ),
+    "messages.0.content.0.image.source.base64: invalid base64 data": (
+        claude(user({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "data:image/png,aGk="}}, text())),
+        "s1.h.m0.c0", "media-to-text",
+    ),
+    "GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.": (
+        contents(("user", {"text": "hi"}), ("model", model_call()), ("user", response(""))), "s1.p1.m1.c0", "name-result",
+    ),
+    'functionResponse.name "call_17" does not match functionCall.name "look"': (
+        contents(("user", {"text": "hi"}), ("model", model_call()), ("user", response("call_17"))), "s1.p1.m1.c0", "name-result",
+    ),
+    "Invalid value at 'contents[1].parts[0].thought_signature' (TYPE_BYTES), Base64 decoding failed for \"QUJDR=QUJD\"": (
+        contents(("user", {"text": "hi"}), ("model", model_call(thoughtSignature="QUJDR=QUJD")), ("user", response())),
+        "s1.p1.m0.c0", "replace-signatures",
+    ),
+    "Invalid value at 'contents[2].parts[0].function_response.response' (type.googleapis.com/google.protobuf.Struct), \"seen\"": (
+        contents(
+            ("user", {"text": "hi"}), ("model", model_call()), ("user", {"functionResponse": {"name": "look", "response": "seen"}}),
+        ), "s1.p1.m1.c0", "rewrite-message",
+    ),
+    "Please ensure that single turn requests end with a user role or the role field is empty.": (
+        contents(("user", {"text": "hi"}), ("model", model_call(thoughtSignature="QUJD"))), "s1.p1.m0.c0", "answer-call",
+    ),
+    "Value 'a.b' at 'messages.2.member.content.1.member.toolUse.name' failed to satisfy constraint: Member must satisfy regular "
+    "expression pattern: [a-zA-Z0-9_-]+": (
+        converse(
+            ("user", {"text": "hi"}), ("assistant", {"toolUse": {"toolUseId": "a", "name": "a.b", "input": {}}}),
+            ("user", tool_result("a")),
+        ) | TOOLS, "s1.p1.m0.c0", "respell-name",
+    ),
+    "The model returned the following errors: messages.1.content.0.thinking.signature: Field required": (
+        converse(
+            ("user", {"text": "hi"}), ("assistant", {"reasoningContent": {"reasoningText": {"text": "hm"}}}, tool_use("a")),
+            ("user", tool_result("a")),
+        ) | {**TOOLS, "modelId": "anthropic.claude-sonnet-4-5"}, "s1.p1.m0.c0", "drop-thinking",
+    ),
+    "Invalid 'messages[2]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains": (
+        chat(HI, calls("c1"), {**answers("c1"), "content": [SEEN]}, GO), "s1.p1.m1.c0", "media-to-human",
+    ),
+    "Invalid 'messages[1]'. Image URLs are only allowed for messages with role 'user', but this message with role 'assistant' contains": (
+        chat(HI, {**ASSISTANT, "content": [SEEN]}, GO), "s1.p1.m0.c0", "media-to-text",
+    ),
+    "'messages.0' : for 'role:user' the following must be satisfied[('messages.0.content' : one of the following must be satisfied["
+    "('messages.0.content' : value must be a string) OR ('messages.0.content' : minimum number of items is 1)])]": (
+        chat({"role": "user", "content": None}, GO), "s1.h.m0", "drop-empty",
+    ),
+    'can only concatenate str (not "list") to str': (chat(HI, {**ASSISTANT, "content": [text("ok")]}, GO), "s1.p1.m0", "rewrite-message"),
+    "Failed to deserialize the JSON body into the target type: messages[1]: invalid type: sequence, expected a string at line 17": (
+        chat(HI, {**ASSISTANT, "content": [text("ok")]}, GO), "s1.p1.m0", "rewrite-message",
+    ),
+    "messages[0]: data did not match any variant of untagged enum ChatCompletionRequestContent at line 1 column 18254": (
+        chat(user(text(), SEEN), GO), "s1.h.m0.c1", "media-to-text",
+    ),
+    "Cannot have 2 or more assistant messages at the end of the list.": (chat(HI, ASSISTANT, ASSISTANT), "s1.p2.m0", "append-human"),
+    "Invalid type for 'input[2].output': expected one of an array of objects or string, but got an object instead.": (
+        items(HI, function_call("c1"), {**output("c1"), "output": {"a": 1}}), "s1.p1.m1.c0", "rewrite-message",
+    ),
+    "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.": (
+        items(HI, {"role": "assistant", "content": [{"type": "input_text", "text": "ok"}]}, HI), "s1.p1.m0.c0", "rewrite-message",
     ),
 }  # fmt: skip
 """The document, the path that the error leads to, and a fix that is offered there; "" where only a person can say what is missing."""
@@ -209,3 +296,37 @@ def test_thoughts_keep_their_text_without_their_signatures() -> None:
 def test_no_chain_is_judged_by_a_server_of_which_only_errors_are_known() -> None:
     assert not {each.name for each in SERVERS} & {each.name for each in PROVIDERS}
     assert chain_of(chat(HI, THINKING, GO)).verdict("openai_chat").state != "rejected"
+
+
+BESIDE = {
+    "This model's maximum context length is 128000 tokens. However, your messages resulted in 148002 tokens": "the length of the request",
+    "prompt is too long: 216012 tokens > 200000 maximum": "the length of the request",
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).": "the length of the request",
+    '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}': "the load of the API",
+    "tools.0.custom.input_schema: input_schema does not support oneOf at the top level": "the tools that the request defines",
+    "Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the pattern": "the tools that",
+    "`temperature` may only be set to 1 when thinking is enabled.": "a setting of the request",
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'.": "a setting of the request",
+}
+
+
+@pytest.mark.parametrize("says", BESIDE)
+def test_an_error_about_the_request_beside_its_messages_names_what_it_is_about(says: str) -> None:
+    error = read_error(says)
+    for document in (chat(HI, calls("c1"), answers("c1"), GO), claude(HI, assistant(thought(), use("t1")), user(used("t1")))):
+        found = chain_of(document).locate_error(error)
+        assert found.path is None and BESIDE[says] in " ".join(what_was_tried(error, found))
+
+
+def test_a_result_keeps_its_name_where_another_function_has_it() -> None:
+    others = contents(
+        ("user", {"text": "hi"}), ("model", model_call("look"), model_call("list")), ("user", response("list"), response("list"))
+    )
+    fixed = chain_of(others).apply("repair", only=("name-result",))
+    assert "name-result" not in {row.action for row in fixed.report}
+
+
+def test_an_object_in_a_text_becomes_the_arguments() -> None:
+    chain = chain_of(claude(HI, assistant({**use("t1"), "input": '{"a": 1}'}), user(used("t1"))))
+    fixed = chain.apply("repair", only=("wrap-arguments",)).chain
+    assert json.loads(fixed.to_bytes())["messages"][1]["content"][0]["input"] == {"a": 1}

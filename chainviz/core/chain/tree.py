@@ -43,6 +43,21 @@ def match_calls(calls: Iterable[CallRef], results: Iterable[CallRef]) -> ToolCal
     return ToolCalls(tuple(sorted(open_ids)), tuple(sorted(unmatched)), tuple(sorted(completed)))
 
 
+def misnamed_results(calls: Iterable[CallRef], results: Iterable[tuple[int, CallRef]]) -> list[tuple[tuple[int, CallRef], CallRef]]:
+    """Return the results of a pair that name another function than their calls, each with the call that it answers by its place.
+
+    They are results without an id, whose ids are made from their names, and as many as the calls without a result. `results` are the
+    results with the places of their messages."""
+    given = list(results)
+    answered = {ref.id for _, ref in given}
+    asked = list(calls)
+    known, names = {call.id for call in asked}, {call.name for call in asked}
+    open_calls = [call for call in asked if call.id not in answered]
+    strange = [each for each in given if each[1].id not in known]
+    is_unnamed = all(ref.id.partition("#")[0] == ref.name and ref.name not in names for _, ref in strange)
+    return list(zip(strange, open_calls, strict=True)) if is_unnamed and len(strange) == len(open_calls) else []
+
+
 M_co = TypeVar("M_co", bound=Shape, covariant=True)
 
 SUMMARIZATION_TOOL = "execute_task_and_return_summary"

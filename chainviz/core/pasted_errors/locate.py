@@ -11,7 +11,7 @@ from chainviz.core.chain.problems import SEVERITIES, Problem, Severity
 from chainviz.core.chain.tree import ChainAST, message_paths, parse
 from chainviz.core.formats.vendors import PROVIDERS, SERVERS
 from chainviz.core.pasted_errors.message import ErrorMessage, known_sentences
-from chainviz.core.pasted_errors.topics import topics_of
+from chainviz.core.pasted_errors.topics import Topic, beside_messages, topics_of
 from chainviz.core.providers.check import check_all
 from chainviz.core.providers.contract import Provider
 from chainviz.core.providers.request import NO_REQUEST, Request
@@ -75,29 +75,50 @@ def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str =
     if guessed is None or not error.known:
         return guessed or plain
     first = next(iter(guessed.problems), None)
-    is_there = first is not None and first.severity == "error" and first.message in places.best and first.provider in error.providers
+    is_said = guessed.provider is not None and (guessed.provider.is_of(format) or guessed.provider.name in error.providers)
+    is_there = first is not None and first.severity != "info" and first.message in places.best and is_said
     return guessed if is_there else plain
 
 
 def _guessed(error: ErrorMessage, tree: ChainAST[Message], format: str, request: Request, places: Places) -> LocatedError | None:
-    """Locate an error of an unknown wording by its topics: the nearest problem about one, else a message that has what it names."""
-    topics = topics_of(error.text)
+    """Locate an error of an unknown wording. A problem at the place that the error names comes first: one of its topics, or what the API of
+    the chain refuses there. Else it is the nearest problem of a topic, or a message that has what the topic names."""
+    topics = topics_of(error.text) if places.best or not beside_messages(error.text) else ()
     messages = [message for section in tree.sections for message in section.messages]
     asked = sorted((*PROVIDERS, *SERVERS), key=lambda provider: (not provider.is_of(format), not provider.reads(format)))
-    said = list(check_all(asked, tree, format, request)) if topics else []
+    said = list(check_all(asked, tree, format, request)) if topics or places.best else []
+    here = [each for each in said if each[1].message in places.best]
     for topic in topics:
-        own = [each for each in said if each[1].rule in topic.rules and each[1].severity in _refusals(each[0], format)]
-        if own:
-            rank = {severity: number for number, severity in enumerate(SEVERITIES)}
-            provider, first = min(own, key=lambda each: (_distance(each[1], places), rank[each[1].severity], asked.index(each[0])))
-            rest = (problem for each, problem in own if each is provider and problem is not first)
-            fixes = first.fixes or ((topic.fix,) if topic.fix and topic.holds(messages[first.message]) else ())
-            return LocatedError(provider, (first, *rest), first.path, fixes, places, is_guess=True)
+        if own := _of_topic(topic, here, format):
+            return _nearest(topic, own, messages, places)
+    if refused := [each for each in here if each[0].is_of(format) and each[1].severity == "error"]:
+        return _nearest(None, refused, messages, places)
+    for topic in topics:
+        if own := _of_topic(topic, said, format):
+            return _nearest(topic, own, messages, places)
         held = [index for index, message in enumerate(messages) if topic.holds(message)]
         if held:
             near = min(held, key=lambda index: min((abs(index - place) for place in places.best), default=0))
             return LocatedError(None, (), list(message_paths(tree))[near], (topic.fix,) if topic.fix else (), places, is_guess=True)
     return None
+
+
+_Said = list[tuple[Provider, Problem]]
+"""Problems, each with the provider that has the rule; the likeliest providers come first."""
+
+
+def _of_topic(topic: Topic, said: _Said, format: str) -> _Said:
+    return [each for each in said if each[1].rule in topic.rules and each[1].severity in _refusals(each[0], format)]
+
+
+def _nearest(topic: Topic | None, said: _Said, messages: Sequence[Message], places: Places) -> LocatedError:
+    """Lead to the nearest problem, the most severe first."""
+    rank = {severity: number for number, severity in enumerate(SEVERITIES)}
+    provider, first = min(said, key=lambda each: (_distance(each[1], places), rank[each[1].severity]))
+    rest = (problem for each, problem in said if each is provider and problem is not first)
+    is_held = topic is not None and bool(topic.fix) and topic.holds(messages[first.message])
+    fixes = first.fixes or ((topic.fix,) if topic is not None and is_held else ())
+    return LocatedError(provider, (first, *rest), first.path, fixes, places, is_guess=True)
 
 
 def _refusals(provider: Provider, format: str) -> tuple[Severity, ...]:
@@ -187,11 +208,13 @@ NAMED = 4
 
 def what_was_tried(error: ErrorMessage, found: LocatedError) -> Iterator[str]:
     """Yield sentences on what the message was compared with, and what it names."""
-    if found.provider is None or found.is_guess:
+    if not found.path and (beside := beside_messages(error.text)):
+        yield beside
+    if not error.known:
         count = len({each.sentence.says for each in known_sentences()})
         similar = " What it is about is found by its words." if found.is_guess else ""
         yield f"None of the {count:,} known sentences of APIs fits the message.{similar}"
-    elif not found.problems:
+    elif found.provider is not None and (found.is_guess or not found.problems):
         yield f"{found.provider.label} says this of {', '.join(error.rules[:NAMED])}: the chain has no such problem there."
     places = found.places
     if places.ids:

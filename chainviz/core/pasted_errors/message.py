@@ -230,7 +230,7 @@ def known_sentences() -> tuple[KnownSentence, ...]:
 
 _PLACES = (
     r"\bmessages\.?\[(\d+)\](?:\.content\[(\d+)\])?",
-    r"\bmessages\.(\d+)(?:\.content\.(\d+))?",
+    r"\bmessages\.(\d+)(?!\.member)(?:\.content\.(\d+))?",
     r"\binput\[(\d+)\](?:\.content\[(\d+)\])?",
     r"\binput\.(\d+)(?:\.content\.(\d+))?",
     r"\bcontents\[(\d+)\](?:\.parts\[(\d+)\])?",
@@ -238,8 +238,8 @@ _PLACES = (
     r"[\"']messages[\"'], ?(\d+)(?:, ?[\"']\w+[\"'])?(?:, ?[\"']content[\"'], ?(\d+))?",
     r"\bmessage (?:at )?(?:index|position) (\d+)()",
 )
-_PLACES_FROM_1 = (r"\bposition (\d+)\b", r"\b(\d+)\. content block")
-"""Gemini counts the turns of a request from 1."""
+_PLACES_FROM_1 = (r"\bposition (\d+)\b", r"\b(\d+)\. content block", r"\bmessages\.(\d+)\.member\b")
+"""Gemini counts the turns of a request from 1, and so do the constraints of Amazon's APIs."""
 _NAMED = re.compile(r"(?:with id|with call_id|for function call|for tool call)\W+([^\s'\"`,]+[^\s'\"`,.])")
 _ID = re.compile(r"[A-Za-z0-9_][\w:|./@-]*\w")
 _NO_ID = re.compile(r"\d{4}-\d\d-\d\d|0x|https?:|req_|\d+[a-z]{1,2}$|\w+\.\d+(?:\.|$)|a-z", re.IGNORECASE)

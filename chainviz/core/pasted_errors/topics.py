@@ -41,7 +41,10 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 TOPICS: tuple[Topic, ...] = (
     Topic(
-        _words(r"images?\b|image_url|picture|vision|mime.?type|media.type|\bpdf|document|multimodal|inline.?data"),
+        _words(
+            r"images?\b|image_url|picture|vision|mime.?type|media.type|\bpdf|document|multimodal|inline.?data|downloading|"
+            r"(?:download|fetch|retrieve)\b.{0,40}\b(?:file|url|content)"
+        ),
         ("image-broken", "image-mislabelled", "image-type", "image-empty", "image-too-large", "image-address", "result-media", "part-role",
          "part-type", "document-without-text", "parts-too-many"),
         _has_media, "media-to-text",
@@ -54,7 +57,8 @@ TOPICS: tuple[Topic, ...] = (
     ),
     Topic(
         _words(
-            r"argument|item pairs|mapping|'items'|\bjson\b.{0,40}(?:pars|decod|invalid|object)|"
+            r"argument|item pairs|mapping|'items'|expecting (?:value|property name|',' delimiter)|extra data: line|"
+            r"\bjson\b.{0,40}(?:pars|decod|invalid|object)|"
             r"(?:pars|decod|invalid|convert)\w*.{0,60}\b(?:json|tool.calls?)\b"
         ),
         ("arguments-no-json", "arguments-no-object", "arguments-type", "arguments-missing", "tool-name", "tool-name-empty",
@@ -83,3 +87,29 @@ TOPICS: tuple[Topic, ...] = (
 
 def topics_of(text: str) -> tuple[Topic, ...]:
     return tuple(topic for topic in TOPICS if topic.words.search(text))
+
+
+_BESIDE = {
+    _words(
+        r"prompt is too long|context.{0,12}(?:length|window|size)|input (?:is|was) too long|too many (?:input )?tokens|"
+        r"token count.{0,40}exceed|reduce the length|request_too_large|exceed.{0,40}tokens allowed"
+    ): "It is about the length of the request: compact, summarize or mask the chain to make it shorter.",
+    _words(
+        r"rate.?limit|overloaded|quota|too many requests|tokens per min|billing|credit balance|insufficient.{0,8}(?:quota|balance|funds)|"
+        r"api.?key|authenticat|unauthori[sz]ed|permission_error|service.?unavailable|internal server error"
+    ): "It is about the account or the load of the API, not about the chain: the same request may be accepted later.",
+    _words(
+        r"\btools?[.\[]\d|'tools'|\btools: |tool_choice|toolConfig\.tools|toolChoice|function_declarations|input_schema|json.?schema|"
+        r"invalid schema for function|function parameters|tool names must be unique|tool type\b"
+    ): "It is about the tools that the request defines, not about a message of the chain.",
+    _words(
+        r"max_(?:completion_|output_)?tokens|temperature|top_[pk]\b|budget_tokens|reasoning[._]?effort|response_format|text\.format|"
+        r"stop_sequences|thinking\.type|thinking may not be enabled|parallel_tool_calls|model.{0,40}(?:not found|does not exist)"
+    ): "It is about a setting of the request, not about a message of the chain.",
+}
+"""What is said about an error that no message of a chain causes. Limits come first, since their errors name settings too."""
+
+
+def beside_messages(text: str) -> str:
+    """Return a sentence if the error is about the request beside its messages, its length or the API, else ""."""
+    return next((says for words, says in _BESIDE.items() if words.search(text)), "")

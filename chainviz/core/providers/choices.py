@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from chainviz.core.chain.messages import SYSTEM, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
+from chainviz.core.chain.tree import misnamed_results
 from chainviz.core.pictures import COMMON, file_of, pictures_in
 from chainviz.core.providers.contract import Broken, Choice, Excerpt, SectionCheck
 from chainviz.core.providers.rules import Rule
@@ -48,6 +49,21 @@ def where_unnamed(unnamed: Rule, rule: Rule) -> Choice:
     def chosen(excerpt: Excerpt, problem: Problem) -> Rule:
         part = _part(excerpt, problem)
         return unnamed if isinstance(part, ToolCall) and not part.name else rule
+
+    return chosen
+
+
+def where_misnamed(misnamed: Rule | None, rule: Choice) -> Choice:
+    """Return the rule `misnamed` for a call, or a result, whose result names another function; else the other rule."""
+
+    def chosen(excerpt: Excerpt, problem: Problem) -> Rule | None:
+        pair = excerpt.section.body[(problem.path.pair or 1) - 1]
+        results = ((place, ref) for place, message in enumerate(pair.rest) for ref in message.results)
+        part = _part(excerpt, problem)
+        id = part.id if isinstance(part, ToolCall) else part.call_id if isinstance(part, ToolResult) else ""
+        if any(id in (ref.id, call.id) for (_, ref), call in misnamed_results(pair.ai.calls if pair.ai else (), results)):
+            return misnamed
+        return rule if isinstance(rule, Rule) else rule(excerpt, problem)
 
     return chosen
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
-from chainviz.core.chain.messages import Message, Opaque, Role, ToolCall, ToolResult
+from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Role, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.surroundings import Unread, describe_unread
@@ -256,12 +256,14 @@ class Provider:
             return found
         known = {(problem.rule, problem.path) for problem in found}
         refused = {problem.path for problem in found if problem.severity == "error" and problem.part is not None}
-        said = [self._fault(*fault) for fault in faults]
+        said = [self._fault(*fault, excerpt.messages[fault[1] - excerpt.first_message][2]) for fault in faults]
         return [*found, *(each for each in said if each is not None and not _is_reported(each, known, refused))]
 
-    def _fault(self, path: Path, index: int, fault: WireFault) -> Problem | None:
+    def _fault(self, path: Path, index: int, fault: WireFault, message: Message) -> Problem | None:
         rule = self.wire_rule(fault)
-        return None if rule is None else self.problem(path, index, (rule, fault.part, fault.what))
+        if rule is None:
+            return None
+        return replace(self.problem(path, index, (rule, fault.part, fault.what)), fixes=fixes_of_fault(rule, message, fault.part))
 
     def check_ids(self, calls: Iterable[Called]) -> Iterator[Problem]:
         """Check rules about ids in the whole request. `calls` are all calls of the chain in order."""
@@ -326,6 +328,26 @@ class Provider:
         if rule.severity == "info":
             return f"{self.speaker}: {rule.note}."
         return f"{self.speaker}: “{rule.quote}”{f' ({rule.note})' if rule.note else ''}"
+
+
+_REWRITABLE = frozenset(("arguments-type", "content-type", "field-type", "member-missing", "part-empty", "part-type", "tool-calls-empty"))
+"""Rules that a message does not break once its format writes it again, if all of its content was understood."""
+
+
+def fixes_of_fault(rule: Rule, message: Message, part: int | None) -> tuple[str, ...]:
+    """Return the fixes of a fault in the JSON of a message: those of the rule, or what helps with a part of this kind."""
+    if rule.fixes or rule.id not in _REWRITABLE:
+        return rule.fixes
+    match message.parts[part] if part is not None else None:
+        case Image() | Binary():
+            return ("media-to-text",)
+        case ToolResult(media=media) if media:
+            return ("media-to-text",)
+        case Thinking():
+            return ("drop-reasoning",)
+        case Opaque():
+            return ()
+    return UNKNOWN_MEMBER.fixes
 
 
 OF_THE_FORM = frozenset(("member-missing", "field-type"))

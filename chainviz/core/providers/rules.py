@@ -81,7 +81,6 @@ WITHOUT_FIX: Mapping[str, str] = {
     "part-twofold": f"The intended content is unknown: {_JSON}.",
     "part-type": _FORM,
     "parts-too-many": "Only you know which ones to remove: delete some, or split the message.",
-    "result-empty": "Only the tool knows what failed: edit the result.",
     "result-without-name": "It is accepted, so there is nothing to fix.",
     "text-too-long": "Only you know which part matters: shorten the text, or replace the result by what you need of it.",
     "thinking-enabled": "Only the API can write a thinking block: send the request without the member `thinking`.",

@@ -5,10 +5,12 @@ request.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import SLOT, Message, Opaque
+from chainviz.core.chain.messages import SLOT, Message, Opaque, ToolCall
 from chainviz.core.chain.surroundings import Surroundings
 from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json import edit as json_edit
@@ -22,7 +24,7 @@ _RESULT = "_tool_result"
 def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
     """Yield results without an earlier call in the message, with their place. Consecutive AI messages are one turn to
     the API, so a message that directly follows another one is not checked."""
-    called: set[str] = set()
+    called = {call.id for _, call in misplaced_server_calls(message)}
     for i, part in enumerate(message.parts):
         if not isinstance(part, Opaque):
             continue
@@ -44,6 +46,40 @@ def lone_calls(message: Message) -> Iterator[tuple[int, Opaque]]:
         elif isinstance(part, Opaque) and part.kind in _CALLS and _word(part, "id") not in answered:
             found.append((i, part))
     return reversed(found)
+
+
+SERVER_ID_FORM = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")
+SERVER_CALL = "server_tool_use"
+
+
+def odd_server_ids(message: Message) -> Iterator[tuple[str, list[tuple[int, Opaque]]]]:
+    """Yield each id of a call of the API's own tools that the API refuses, with the places and blocks of the call and its result."""
+    blocks = [(i, part) for i, part in enumerate(message.parts) if isinstance(part, Opaque)]
+    for _, part in blocks:
+        id = _word(part, "id") if part.kind == SERVER_CALL else ""
+        if id and not SERVER_ID_FORM.fullmatch(id):
+            yield id, [each for each in blocks if id in (_word(each[1], "id"), _word(each[1], "tool_use_id"))]
+
+
+def with_server_id(part: Opaque, id: str) -> Opaque:
+    """Return the block with its id in the API's form."""
+    item = json_edit.load_object(part.text)
+    key = "id" if part.kind == SERVER_CALL else "tool_use_id"
+    item.set(key, json_edit.dump(f"srvtoolu_{re.sub('[^a-zA-Z0-9_]', '_', id)}", False))
+    return replace(part, text=str(item))
+
+
+def misplaced_server_calls(message: Message) -> Iterator[tuple[int, ToolCall]]:
+    """Yield calls of the API's own tools that are written as calls of the program's tools, although the message has their results."""
+    results = {_word(part, "tool_use_id") for part in message.parts if isinstance(part, Opaque) and part.kind.endswith(_RESULT)}
+    for i, part in enumerate(message.parts):
+        if isinstance(part, ToolCall) and part.id in results and SERVER_ID_FORM.fullmatch(part.id):
+            yield i, part
+
+
+def as_server_call(call: ToolCall) -> Opaque:
+    id, name = (json_edit.dump(text, False) for text in (call.id, call.name))
+    return Opaque(SERVER_CALL, f'{{"type": "{SERVER_CALL}", "id": {id}, "name": {name}, "input": {call.arguments or "{}"}}}')
 
 
 def is_programmatic(message: Message) -> bool:

@@ -109,6 +109,9 @@ ERRORS = (
     Wording("all elements in history must have a message", _OWN, ("content-missing",)),
     Wording("message must be at least 1 token long or tool results must be specified", _OWN, ("content-missing",)),
     Wording("property '{field}' is unsupported", _OWN, ("not-understood",)),
+    Wording('can only concatenate str (not "list") to str', _OWN, ("content-list",)),
+    Wording('can only concatenate str (not "NoneType") to str', _OWN, ("content-missing",)),
+    Wording("Cannot have {number} or more assistant messages at the end of the list", _OWN, ("last-role", "assistants-alternate")),
     Wording("value must be a string)]", _OWN, ("content-list",)),
     Wording("Invalid 'content' type. Expected one of: ['str'], got list", _OWN, ("content-list",)),
     Wording(

@@ -183,6 +183,12 @@ ERRORS = (
     Wording("reasoning_content {text} must be passed back", ("deepseek-v3.2", "deepseek"), ("reasoning-missing",)),
     Wording("missing field `tool_call_id`", ("deepseek-v3.2", "deepseek"), ("member-missing", "result-without-call")),
     Wording("missing field `id`", ("deepseek-v3.2", "deepseek"), ("member-missing", "result-missing")),
+    Wording("missing field `content`", ("deepseek-v3.2", "deepseek"), ("content-missing",)),
+    Wording("did not match any variant of untagged enum ChatCompletionRequestContent", ("deepseek-v3.2", "deepseek"), ("part-type",)),
+    Wording(
+        "Failed to deserialize the JSON body into the target type: messages[{index}]: invalid type: sequence, expected a string",
+        ("compatible",), ("content-list",),
+    ),
     Wording("missing reasoning_content", ("deepseek-v3.2", "deepseek"), ("reasoning-missing",)),
 )  # fmt: skip
 """Other wordings of the API's errors, from public issues about other versions and gateways."""

@@ -110,7 +110,10 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Control characters are escaped and what was cut off is closed again; "
         "where that cannot help they become {} and the old text is kept as a text before the call.",
     ),
-    "wrap-arguments": ("Put the arguments into an object", 'They become {"value": …} with the old value inside; nothing is lost.'),
+    "wrap-arguments": (
+        "Put the arguments into an object",
+        'They become {"value": …} with the old value inside, or the object that a text contains; nothing is lost.',
+    ),
     "image-to-text": ("Put a note in its place", "The image or file is dropped; a text says how large it was, or where it is."),
     "media-to-text": (
         "Put notes in the place of all images and files",
@@ -130,6 +133,13 @@ CHOICES: dict[str, tuple[str, str]] = {
     "server-result-to-text": (
         "Turn the server's result into text",
         "The result of the API's own tool becomes text of the same message, so it stays readable.",
+    ),
+    "note-result": (
+        "Say that the result is empty", "The result of the failed call gets a text that says that the tool returned none.",
+    ),
+    "call-to-server": (
+        "Write it as a call of the API's own tool",
+        "The call becomes the server_tool_use block that its result in the same message answers; nothing is lost.",
     ),
     "drop-cache-marks": (
         "Drop the oldest cache_control marks",

@@ -18,6 +18,7 @@ from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE
 from chainviz.core.providers.choices import NAME_OR_NOTE, NOTE, PictureRules, id_unlike, system_only, unless_joined
 from chainviz.core.providers.contract import Broken, Called, CallIds, Choice, Excerpt, Provider
 from chainviz.core.providers.rules import Mark, Rule, SectionRule, Wording
+from chainviz.core.providers.server_blocks import misplaced_server_calls
 from chainviz.core.providers.wire import sent_value
 
 MISSING = claude_rule(
@@ -29,6 +30,7 @@ OPEN_END = claude_rule(
     "tool_use ids were found without tool_result blocks immediately after",
     "github.com/anthropics/claude-code/issues/1237", note="as soon as a message follows",
 )  # fmt: skip
+SERVER_KIND = replace(MISSING, source="github.com/danny-avila/LibreChat/issues/12639", fixes=("call-to-server",), checked="2026-11-28")
 ORPHAN = claude_rule(
     "result-without-call", "error",
     "unexpected tool_use_id found in tool_result blocks: each tool_result block must have a corresponding tool_use block "
@@ -156,7 +158,10 @@ NO_MESSAGES = claude_rule("messages-missing", "error", "messages: at least one m
 
 
 def _missing(excerpt: Excerpt, problem: Problem) -> Rule:
-    """Choose the rule for a missing result. If the call is in the last message, the API refuses it only when a message follows."""
+    """Choose the rule for a missing result. If the call is in the last message, the API refuses it only when a message follows. The
+    call of a server tool has its result in its own message."""
+    if problem.part in dict(misplaced_server_calls(excerpt.message(problem))):
+        return SERVER_KIND
     return OPEN_END if problem.message == excerpt.end else MISSING
 
 
@@ -271,7 +276,8 @@ def _reused(call: Called, before: Called) -> Rule:
 
 CHOSEN = (
     PICTURES.type,
-    MISSING, OPEN_END, EMPTY, EMPTY_TEXT, SERVER_CALL, LAST_BLOCK, NO_INPUT, ID, FIRST_ROLE, FINAL_THINKING, TWICE, REUSED, NO_MESSAGES,
+    MISSING, OPEN_END, SERVER_KIND,
+    EMPTY, EMPTY_TEXT, SERVER_CALL, LAST_BLOCK, NO_INPUT, ID, FIRST_ROLE, FINAL_THINKING, TWICE, REUSED, NO_MESSAGES,
     BLANK_TEXT, BLANK_BESIDE, ORPHAN,
 )  # fmt: skip
 
@@ -342,7 +348,7 @@ ERRORS = (
     Wording("cannot end with trailing whitespace", ("anthropic",), ("trailing-space",)),
     Wording("no low surrogate in string", ("anthropic",), ("text-surrogate",)),
     Wording("cache_control cannot be set for empty text blocks", ("anthropic",), ("text-empty",)),
-    Wording("thinking.signature: Field required", ("anthropic",), ("thinking-unsigned",)),
+    Wording("thinking.signature: Field required", ("anthropic", "bedrock"), ("thinking-unsigned",)),
     Wording(
         "tool_result block(s) provided when previous message does not contain any tool_use blocks", ("anthropic",), ("result-without-call",)
     ),

@@ -11,6 +11,7 @@ from chainviz.core.documents.json.edit import value_of
 from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, WireFault
 from chainviz.core.providers.rules import ALL_MODELS, Rule
+from chainviz.core.providers.server_blocks import SERVER_CALL, SERVER_ID_FORM
 from chainviz.core.providers.wire import (
     BASE64,
     Each,
@@ -46,7 +47,15 @@ PICTURE_BY_ASSISTANT = claude_rule(
     ("image-to-text",),
 )
 
-RULES = (CONTENT, NO_CONTENT, BLOCK, MEMBER, VALUE, ASSISTANT_ONLY, USER_ONLY, PICTURE_BY_ASSISTANT)
+SERVER_ID = claude_rule(
+    "server-call-id", "error", "server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'",
+    "github.com/ding113/claude-code-hub/issues/470", ("respell-id",), since="2025-05", checked="2026-11-28",
+)  # fmt: skip
+NO_CONTENT_OF_ERROR = claude_rule(
+    "result-empty", "error", "tool_result: content cannot be empty if `is_error` is true",
+    "github.com/jlevy/markform/issues/153", ("note-result",), since="2025-02", checked="2026-11-28",
+)  # fmt: skip
+RULES = (CONTENT, NO_CONTENT, BLOCK, MEMBER, VALUE, ASSISTANT_ONLY, USER_ONLY, PICTURE_BY_ASSISTANT, SERVER_ID, NO_CONTENT_OF_ERROR)
 _CACHE = {"cache_control": Fields({"type": Words(("ephemeral",))}, {"ttl": Words(("5m", "1h"))})}
 _PICTURES = Words(("image/jpeg", "image/png", "image/gif", "image/webp"))
 _ELSEWHERE = {"url": Fields({"url": str}), "file": Fields({"file_id": str})}
@@ -176,6 +185,10 @@ def _block_faults(block: Any, place: Pointer, role: Any) -> Iterator[Fault]:
 
 
 def _member_faults(block: Mapping[str, Any], kind: str, place: Pointer) -> Iterator[Fault]:
+    if kind == SERVER_CALL and isinstance(block.get("id"), str) and not SERVER_ID_FORM.fullmatch(block["id"]):
+        yield SERVER_ID, place, f"has the id “{block['id'][:40]}” for a call of the API's own tool"
+    if kind == "tool_result" and block.get("is_error") is True and not block.get("content"):
+        yield NO_CONTENT_OF_ERROR, place, "has an error result without content"
     form = _FORMS.get(kind)
     if form is not None:
         yield from faults_of(misfits(block, form, place), MEMBER, VALUE, f"a block of type {kind}")

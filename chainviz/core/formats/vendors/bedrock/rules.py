@@ -39,7 +39,11 @@ BLOCK = bedrock_rule(
     WIRE_REFERENCE,
 )  # fmt: skip
 FAILED_RESULT = bedrock_rule(
-    "result-empty", "error", "The content field of a toolResult with the status error is empty. Add text and try again.", WIRE_REFERENCE
+    "result-empty",
+    "error",
+    "The content field of a toolResult with the status error is empty. Add text and try again.",
+    WIRE_REFERENCE,
+    ("note-result",),
 )
 
 MEMBER = bedrock_rule("member-missing", "error", "Missing required parameter in messages.content", WIRE_REFERENCE)
@@ -222,18 +226,18 @@ BLANK = bedrock_rule(
 )  # fmt: skip
 ID = bedrock_rule(
     "call-id-pattern", "error",
-    "Value at 'toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular "
+    "Value {value} at '{place}.toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular "
     "expression pattern: [a-zA-Z0-9_.:-]+",
     "botocore, ToolUseId", ("respell-id",),
 )  # fmt: skip
 LONG_ID = bedrock_rule(
-    "call-id-too-long", "error", "Value at 'toolUse.toolUseId' failed to satisfy constraint: Member "
+    "call-id-too-long", "error", "Value {value} at '{place}.toolUse.toolUseId' failed to satisfy constraint: Member "
     "must have length less than or equal to 64",
     "botocore, ToolUseId", ("respell-id",),
 )  # fmt: skip
 NAME = bedrock_rule(
     "tool-name", "error",
-    "Value at 'toolUse.name' failed to satisfy constraint: Member must satisfy regular "
+    "Value {value} at '{place}.toolUse.name' failed to satisfy constraint: Member must satisfy regular "
     "expression pattern: [a-zA-Z0-9_-]+",
     "botocore, ToolName", ("respell-name",),
 )  # fmt: skip
@@ -247,7 +251,7 @@ PICTURES = PictureRules(
     broken=bedrock_rule("image-broken", "error", "Could not process image", CLAUDE_CODE, NOTE, checked=CHECKED),
     type=bedrock_rule(
         "image-type", "error",
-        "Value at '{place}.image.format' failed to satisfy constraint: Member must satisfy enum value set: [png, jpeg, gif, webp]",
+        "Value {value} at '{place}.image.format' failed to satisfy constraint: Member must satisfy enum value set: [png, jpeg, gif, webp]",
         "botocore, ImageFormat", NOTE, checked=CHECKED,
     ),
     mislabelled=bedrock_rule(
@@ -259,6 +263,11 @@ PICTURES = PictureRules(
         "image-empty", "error", "The bytes field in the ImageSource object is empty.", REFERENCE, NOTE, checked=CHECKED
     ),
 )  # fmt: skip
+UNSIGNED = bedrock_rule(
+    "thinking-unsigned", "error", "{place}.thinking.signature: Field required", REFERENCE,
+    ("drop-thinking",), models="Claude", since="2025-02", checked="2026-11-28",
+)  # fmt: skip
+MAY_UNSIGNED = replace(UNSIGNED, severity="warning", note="it depends on the model: only Claude requires a signature")
 USER_CALL = bedrock_rule("call-by-user", "error", "User messages cannot contain toolUse blocks.", REFERENCE, ("user-call-to-text",))
 NO_MESSAGES = bedrock_rule("messages-missing", "error", FIRST_ROLE.says, REFERENCE)
 PREFILL = bedrock_rule(
@@ -270,6 +279,12 @@ def _first_message(excerpt: Excerpt, problem: Problem) -> Rule | None:
     """Choose the rule for a first AI message. Bedrock itself accepts it; the model decides."""
     model = excerpt.request.model.lower()
     return MAY_FIRST if not model else None if "claude" in model else FIRST_ROLE
+
+
+def _unsigned(excerpt: Excerpt, problem: Problem) -> Rule | None:
+    """Choose the rule for reasoning without a signature, which models other than Claude never sign."""
+    model = excerpt.request.model.lower()
+    return MAY_UNSIGNED if not model else UNSIGNED if "claude" in model else None
 
 
 _OF_REQUEST = frozenset(("modelId", "inferenceConfig", "system", "additionalModelRequestFields", "guardrailConfig"))
@@ -318,6 +333,7 @@ RULES: dict[str, Choice] = {
     "free-form-arguments": ARGUMENTS,
     "no-object-arguments": NO_OBJECT,
     "call-by-other": USER_CALL,
+    "unsigned-thinking": _unsigned,
     **PICTURES.choices,
 }
 
@@ -353,7 +369,7 @@ PROVIDER = Provider(
     wire=check_wire,
     section_rules=(UNDEFINED, IN_LIST),
     sent=(_turns,),
-    chosen_rules=(PICTURES.type, FIRST_ROLE, MAY_FIRST, ID, SPLIT, TEXT_APART, PREFILL, NO_MESSAGES, *WIRE_RULES),
+    chosen_rules=(PICTURES.type, FIRST_ROLE, MAY_FIRST, UNSIGNED, MAY_UNSIGNED, ID, SPLIT, TEXT_APART, PREFILL, NO_MESSAGES, *WIRE_RULES),
     opening=(system_only(NO_MESSAGES),),
     ending=(_end,),
 )

@@ -11,7 +11,16 @@ from typing import Any
 from chainviz.core.chain.messages import AI, SLOT, Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.reasoning import is_signed
-from chainviz.core.providers.choices import NAME_OR_NOTE, NOTE, PictureRules, name_unlike, system_only, unless_joined, where_calls
+from chainviz.core.providers.choices import (
+    NAME_OR_NOTE,
+    NOTE,
+    PictureRules,
+    name_unlike,
+    system_only,
+    unless_joined,
+    where_calls,
+    where_misnamed,
+)
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider, WireFault
 from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, Wording
 from chainviz.core.providers.wire import (
@@ -30,7 +39,10 @@ from chainviz.core.providers.wire import (
 
 REFERENCE = "ai.google.dev/api/generate-content"
 gemini_rule = partial(Rule, models=ALL_MODELS, since="2024-05", checked="2026-11-23")
-WIRE_ROLE = gemini_rule("role-unknown", "error", "Please use a valid role: user, model.", REFERENCE)
+ROLE = gemini_rule(
+    "role-unknown", "error", "Please use a valid role: user, model.", REFERENCE, ("note-system", "note-role", "system-to-start")
+)
+SYSTEM_ROLE = replace(ROLE, fixes=("system-to-slot", *ROLE.fixes))
 PARTS = gemini_rule("content-type", "error", "Invalid value at 'contents.parts'", REFERENCE)
 WIRE_NO_PARTS = gemini_rule("content-missing", "error", "contents.parts must not be empty.", REFERENCE, ("drop-empty",))
 NO_DATA = gemini_rule("part-empty", "error", "contents.parts.data: required oneof field 'data' must have one initialized field", REFERENCE)
@@ -40,9 +52,18 @@ NO_NAME = gemini_rule(
     "GenerateContentRequest.contents.parts.function_response.name: Name cannot be empty.",
     REFERENCE, ("name-result",),
 )  # fmt: skip
+OTHER_NAME = gemini_rule(
+    "result-name", "error", "functionResponse.name {name} does not match functionCall.name {name}",
+    "github.com/archestra-ai/archestra/pull/7583", ("name-result",), models="Gemini 3", since="2026-08", checked="2026-11-28",
+)  # fmt: skip
+MAYBE_OTHER_NAME = replace(OTHER_NAME, severity="warning", note="refused by Gemini 3 and by gateways")
 FIELD = gemini_rule("field-type", "error", "Invalid value at 'contents.parts'", REFERENCE)
+NO_SIGNATURE = gemini_rule(
+    "signature-form", "error", "Invalid value at 'contents.parts.thought_signature' (TYPE_BYTES), Base64 decoding failed for {text}",
+    "github.com/crmne/ruby_llm/issues/521", ("replace-signatures",), since="2025-11",
+)  # fmt: skip
 
-WIRE_RULES = (WIRE_ROLE, PARTS, WIRE_NO_PARTS, NO_DATA, TWO_DATA, NO_NAME, FIELD)
+WIRE_RULES = (ROLE, SYSTEM_ROLE, PARTS, WIRE_NO_PARTS, NO_DATA, TWO_DATA, NO_NAME, FIELD, NO_SIGNATURE)
 ROLES = ("user", "model", "function", None)
 _DATA: dict[str, Form] = {
     "text": str,
@@ -55,7 +76,8 @@ _DATA: dict[str, Form] = {
     "tool_call": dict,
     "tool_response": dict,
 }
-_SIGNATURE = Spelled(re.compile(r"[A-Za-z0-9+/_=\s-]*"), "base64")
+_SIGNATURE = Spelled(re.compile(r"(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2,3})?={0,2}\s*"), "base64")
+"""A signature that was cut, or joined with another one, is not base64."""
 _MODIFIERS: dict[str, Form] = {
     "thought": bool, "thought_signature": _SIGNATURE, "video_metadata": dict, "media_resolution": object, "part_metadata": dict,
 }  # fmt: skip
@@ -75,7 +97,7 @@ def _faults(value: dict[str, Any]) -> Iterator[Fault]:
     yield from unknown_members(value, ("role", "parts"))
     role = value.get("role")
     if role not in ROLES:
-        yield WIRE_ROLE, (), f"has the role “{str(role)[:40]}”"
+        yield SYSTEM_ROLE if role == "system" else ROLE, (), f"has the role “{str(role)[:40]}”"
     parts = value.get("parts")
     if not parts:
         yield WIRE_NO_PARTS, (), "has no parts"
@@ -102,7 +124,8 @@ def _part_faults(part: Any, index: int) -> Iterator[Fault]:
     if isinstance(response, dict) and response.get("name") == "":
         yield NO_NAME, place, "has a function response without a name"
     inner = {key: _snake_keys(value) if isinstance(value, dict) else value for key, value in fields.items()}
-    yield from faults_of(misfits(inner, Fields({}, {**_DATA, **_MODIFIERS}), place), FIELD, FIELD, "a part")
+    for rule, at, what in faults_of(misfits(inner, Fields({}, {**_DATA, **_MODIFIERS}), place), FIELD, FIELD, "a part"):
+        yield NO_SIGNATURE if rule is FIELD and at[-1] == "thought_signature" else rule, at, what
 
 
 def _snake_keys(value: dict[str, Any]) -> dict[str, Any]:
@@ -140,9 +163,6 @@ CALL_AFTER_AI = gemini_rule(
     "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
     "github.com/lobehub/lobe-chat/issues/7298",
 )  # fmt: skip
-ROLE = gemini_rule(
-    "role-unknown", "error", "Please use a valid role: user, model.", REFERENCE, ("note-system", "note-role", "system-to-start")
-)
 NO_PARTS = gemini_rule("content-missing", "error", "contents.parts must not be empty.", REFERENCE, ("drop-empty",))
 EMPTY_TEXT = gemini_rule("text-empty", "info", "", REFERENCE, ("drop-empty",), note="accepted; Vertex AI refuses an empty text parameter")
 ARGUMENTS = gemini_rule(
@@ -196,9 +216,9 @@ FOREIGN = gemini_rule(
 )  # fmt: skip
 
 RULES: dict[str, Choice] = {
-    "pending-call": unless_joined(COUNTS),
+    "pending-call": where_misnamed(None, unless_joined(COUNTS)),
     "terminal-call": OPEN_END,
-    "unmatched-result": unless_joined(COUNTS),
+    "unmatched-result": where_misnamed(OTHER_NAME, unless_joined(COUNTS)),
     "duplicate-result": COUNTS,
     "orphan-result": unless_joined(RESPONSE_ORDER),
     "first-message": where_calls(CALL_ORDER),
@@ -226,7 +246,19 @@ def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
 
 
 NO_CONTENTS = gemini_rule("messages-missing", "error", "GenerateContentRequest.contents: contents is not specified", REFERENCE)
-CHOSEN = (PICTURES.type, COUNTS, RESPONSE_ORDER, CALL_ORDER, CALL_AFTER_AI, NAME, ENDS_WITH_MODEL, NO_CONTENTS, *WIRE_RULES)
+CHOSEN = (
+    PICTURES.type,
+    OTHER_NAME,
+    MAYBE_OTHER_NAME,
+    COUNTS,
+    RESPONSE_ORDER,
+    CALL_ORDER,
+    CALL_AFTER_AI,
+    NAME,
+    ENDS_WITH_MODEL,
+    NO_CONTENTS,
+    *WIRE_RULES,
+)
 CURRENT_TURN = SectionRule(
     UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_part=True, in_own_form=True
 )
@@ -235,7 +267,7 @@ GEMINI_2_5 = Provider(
     "gemini-2.5",
     "Gemini 2.5 generateContent",
     "Gemini",
-    {**RULES, "result-media": RESULT_MEDIA},
+    {**RULES, "result-media": RESULT_MEDIA, "unmatched-result": where_misnamed(MAYBE_OTHER_NAME, unless_joined(COUNTS))},
     message_place="contents[{}]",
     vendor="google",
     call_ids=CallIds("{r:8:x}", ".*"),
@@ -288,7 +320,8 @@ ERRORS = (
     Wording("it must have a text parameter. Add a text parameter and try again", _BOTH, ("text-empty", "content-missing")),
     Wording("Proto field is not repeating, cannot start list", _BOTH, ("field-type", "content-type")),
     Wording("Unknown name {field}: Cannot find field", _BOTH, ("not-understood",)),
-    Wording("Request contains an invalid argument", _BOTH, ("call-id-shared", "result-count", "result-without-call")),
+    Wording("Request contains an invalid argument", _BOTH, ("call-id-shared", "result-name", "result-count", "result-without-call")),
+    Wording("single turn requests end with a user role", _BOTH, ("result-missing-at-end", "last-role")),
     Wording(
         "number of function response parts is equal to the number of function call parts",
         ("gemini-3", "gemini-2.5"), ("result-count",),

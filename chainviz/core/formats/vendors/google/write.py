@@ -175,11 +175,16 @@ def _change_call(call: Object, old: ToolCall, new: ToolCall, speller: Speller) -
         call.set("args", args_text(new.arguments, speller))
 
 
+def _is_shown(result: ToolResult, holder: Object) -> bool:
+    """Return True if the id of a result is made from its name, and the JSON has none."""
+    return not holder.get("id") and result.call_id.partition("#")[0] == result.name
+
+
 def _change_response(holder: Object, old: ToolResult, new: ToolResult, writer: PartWriter) -> None:
     speller = writer.speller
     if new.name != old.name:
         holder.set("name", speller.quote(new.name))
-    if new.call_id != old.call_id:
+    if new.call_id != old.call_id and not _is_shown(new, holder):
         holder.set("id", speller.quote(new.call_id))
     key = response_key(holder.get("response"))
     if key and new.is_error == old.is_error and new.content != old.content:

@@ -385,7 +385,8 @@ PROVIDER = Provider(
 
 
 ERRORS = (
-    Wording("Invalid {type} image.", ("openai-chat",), ("image-broken",)),
+    Wording("Image URLs are only allowed for messages with role 'user'", ("openai-chat",), ("result-media", "part-type")),
+    Wording("Invalid MIME type. Only image types are supported.", ("openai-chat", "openai-responses"), ("image-type", "image-mislabelled")),
     Wording(
         "must be followed by tool messages responding to each tool_call_id",
         ("openai-chat", "deepseek-v3.2", "deepseek"), ("result-missing",),

@@ -350,6 +350,7 @@ def _patch_result(unit: Object, value: dict[str, Any], old: Part, message: Messa
 
 def _patch_result_content(unit: Object, value: dict[str, Any], old: ToolResult, new: ToolResult, speller: Speller) -> None:
     if isinstance(value.get("content"), list):
-        unit.set("content", patched_result_list(unit.raw("content"), old, new, RESULT_ELEMENTS, speller))
+        changed = patched_result_list(unit.raw("content"), old, new, RESULT_ELEMENTS, speller)
+        unit.set("content", changed if json_edit.parse(changed) else '""')  # the API refuses an empty list
     else:
         unit.set("content", speller.quote(new.content), after="role")

@@ -17,7 +17,7 @@ from chainviz.core.formats.stylist import NEARBY, keeps_result_names
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.passes.turns import as_user_text, call_text
 from chainviz.core.operations.repair.session import Turn, Worklist
-from chainviz.core.providers.server_blocks import lone_calls, lone_results
+from chainviz.core.providers.server_blocks import as_server_call, lone_calls, lone_results, misplaced_server_calls
 
 
 def fix_shared_ids(work: Worklist) -> None:
@@ -197,18 +197,29 @@ def fix_summaries(work: Worklist) -> None:
 
 
 def has_lone_results(message: Message) -> bool:
-    return message.role == AI and any(True for found in (lone_results, lone_calls) for _ in found(message))
+    return message.role == AI and any(True for found in (lone_results, lone_calls, misplaced_server_calls) for _ in found(message))
 
 
 def fix_server_results(work: Worklist) -> None:
     """Fix server calls without a result and server results without a call. Only on demand: other APIs do not know these parts."""
     for place, message in work.read(has_lone_results):
+        for i, call in misplaced_server_calls(message):
+            _offer_server_call(work, place, i, call)
         for i, part in lone_results(message):
             _offer(work, place, (i, part), ("server-result-without-call", "call", "server-result-to-text"))
         if place + 1 < len(work.shapes) and work.shapes[place + 1].role == HUMAN:
             for i, part in lone_calls(message):
                 _offer(work, place, (i, part), ("server-call-without-result", "result", "call-to-text"))
     work.settle()
+
+
+def _offer_server_call(work: Worklist, place: int, index: int, call: ToolCall) -> None:
+    """Offer to write a call as a call of the API's own tool, which its result shows it to be."""
+    about = work.about[place]
+    problem = f"{work.where(about)} calls {call.name or 'a tool'} as a tool of the program, and has the result of the API's own tool."
+    new: tuple[Part, ...] = (as_server_call(call),)
+    if work.offer(Proposal("server-call-kind", about, index, call.id, problem, (call,), {"call-to-server": new}, default=False)):
+        work.edit(place).parts[index] = new
 
 
 def _offer(work: Worklist, place: int, spot: tuple[int, Opaque], flaw: tuple[str, str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Rewrite messages whose JSON has more than its API knows, such as members that another program added."""
+"""Rewrite messages whose JSON is not as their API takes it: members that another program added, or values of another type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from chainviz.core.formats.contract import Style
 from chainviz.core.formats.vendors import PROVIDERS, SERVERS
 from chainviz.core.operations.repair.fixes import REWRITE, Proposal
 from chainviz.core.operations.repair.session import Worklist
-from chainviz.core.providers.contract import UNKNOWN_MEMBER
+from chainviz.core.providers.contract import fixes_of_fault
+from chainviz.core.providers.wire import sent_value
 
 
 def has_source(message: Message) -> bool:
@@ -19,7 +20,7 @@ def has_source(message: Message) -> bool:
 
 
 def fix_members(work: Worklist) -> None:
-    """Rewrite messages with such members. Only on demand, since most APIs ignore what they do not know."""
+    """Rewrite such messages. Only on demand, since most APIs ignore what they do not know."""
     if not work.options.asks_for(REWRITE):
         return
     for place, message in work.read(has_source):
@@ -27,7 +28,7 @@ def fix_members(work: Worklist) -> None:
         if new is None:
             continue
         about = work.about[place]
-        problem = f"{work.where(about)} has a member that its API does not accept."
+        problem = f"{work.where(about)} has a member or a value that its API does not accept."
         if work.offer(Proposal("not-understood", about, None, "", problem, message.parts, {REWRITE: new.parts}, default=False)):
             work.edit(place).whole = new
     work.settle()
@@ -38,14 +39,14 @@ def _odd(message: Message, format: str) -> Iterator[bool]:
     for provider in (*PROVIDERS, *SERVERS):
         for fault in provider.wire(message) if format in provider.formats else ():
             rule = provider.wire_rule(fault)
-            yield rule is not None and rule.fixes == UNKNOWN_MEMBER.fixes
+            yield rule is not None and REWRITE in fixes_of_fault(rule, message, fault.part)
 
 
 def _rewritten(message: Message, name: str) -> Message | None:
-    """Return the message in its format's usual form, or None if that would change its parts."""
+    """Return the message in its format's usual form, or None if that would change its parts, or nothing."""
     format = get_format(name)
     new = format.message(message.role, format.write(replace(message, source=()), Style()))
-    return new if _content(new) == _content(message) else None
+    return new if _content(new) == _content(message) and sent_value(new) != sent_value(message) else None
 
 
 def _content(message: Message) -> list[Part]:

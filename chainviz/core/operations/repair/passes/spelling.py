@@ -22,9 +22,12 @@ from chainviz.core.chain.messages import (
     is_blank,
 )
 from chainviz.core.chain.surrogates import has_escaped_surrogate, has_lone_surrogate, without_surrogates
+from chainviz.core.chain.tree import misnamed_results
+from chainviz.core.documents.json.edit import parse
 from chainviz.core.formats import get_format
 from chainviz.core.operations.repair.fixes import Proposal
 from chainviz.core.operations.repair.session import Turn, Worklist
+from chainviz.core.providers.server_blocks import odd_server_ids, with_server_id
 
 
 def has_odd_arguments(message: Message) -> bool:
@@ -66,10 +69,12 @@ def _fix_call(work: Worklist, place: int, index: int, call: ToolCall) -> None:
 
 
 def _wrap(work: Worklist, place: int, index: int, call: ToolCall) -> None:
-    """Wrap arguments that are not an object. Only on demand, since some APIs accept any JSON."""
+    """Wrap arguments that are not an object, or take the object out of a text. Only on demand, since some APIs accept any JSON."""
     about = work.about[place]
     problem = f"{work.where(about)} calls {call.name or 'a tool'} with arguments that are JSON but not an object."
-    new = replace(call, arguments=f'{{"value": {call.arguments.strip()}}}')
+    value = parse(call.arguments)
+    inside = isinstance(value, str) and is_json_object(value)
+    new = replace(call, arguments=value if inside else f'{{"value": {call.arguments.strip()}}}')
     proposal = Proposal("arguments-no-object", about, index, call.id, problem, (call,), {"wrap-arguments": (new,)}, False)
     if work.offer(proposal):
         work.edit(place).parts[index] = (new,)
@@ -99,6 +104,30 @@ def fix_empty(work: Worklist) -> None:
         if work.offer(proposal):
             _drop(work, place, message, blank)
     work.settle()
+
+
+def has_empty_errors(message: Message) -> bool:
+    return bool(message.results) and any(isinstance(part, ToolResult) and _is_empty_error(part) for part in message.parts)
+
+
+def _is_empty_error(result: ToolResult) -> bool:
+    return result.is_error and not result.content and not result.media
+
+
+def fix_empty_errors(work: Worklist) -> None:
+    """Give results of failed calls a text. Only on demand, since most APIs accept an empty result."""
+    for place, message in work.read(has_empty_errors):
+        about = work.about[place]
+        for i, part in enumerate(message.parts):
+            if isinstance(part, ToolResult) and _is_empty_error(part):
+                problem = f"{work.where(about)} has the result of a failed call without a text."
+                new: tuple[Part, ...] = (replace(part, content=NO_TEXT),)
+                if work.offer(Proposal("result-empty", about, i, part.call_id, problem, (part,), {"note-result": new}, False)):
+                    work.edit(place).parts[i] = new
+    work.settle()
+
+
+NO_TEXT = "[The call failed. The tool returned no text.]"
 
 
 def has_surrogates(message: Message) -> bool:
@@ -186,6 +215,29 @@ def fix_ids(work: Worklist) -> None:
     work.settle()
 
 
+def fix_server_ids(work: Worklist) -> None:
+    """Give calls of the API's own tools, and their results, ids of the API's form."""
+    for place, message in work.read(has_odd_server_ids):
+        _respell_server_ids(work, place, message)
+    work.settle()
+
+
+def has_odd_server_ids(message: Message) -> bool:
+    return message.role == AI and any(True for _ in odd_server_ids(message))
+
+
+def _respell_server_ids(work: Worklist, place: int, message: Message) -> None:
+    about = work.about[place]
+    for id, parts in odd_server_ids(message):
+        problem = f"{work.where(about)} has the id “{id[:80]}” for a call of the API's own tool, which the API refuses."
+        new = {i: with_server_id(part, id) for i, part in parts}
+        before = tuple(part for _, part in parts)
+        outcomes: dict[str, tuple[Part, ...]] = {"respell-id": tuple(new.values())}
+        if work.offer(Proposal("server-call-id", about, parts[0][0], id, problem, before, outcomes, default=False)):
+            for i, part in new.items():
+                work.edit(place).parts[i] = (part,)
+
+
 def fix_names(work: Worklist) -> None:
     """Respell tool names; a tool gets the same new name everywhere."""
     for turn in work.turns:
@@ -203,15 +255,19 @@ def fix_result_names(work: Worklist) -> None:
         for place in turn.rest:
             for ref in work.shapes[place].results:
                 if not ref.name and ref.id in names:
-                    _name_result(work, place, ref, names[ref.id])
+                    _name_result(work, place, ref, (ref.id, names[ref.id]))
+        results = ((place, ref) for place in turn.rest for ref in work.shapes[place].results)
+        for (at, ref), call in misnamed_results(turn.calls, results):
+            _name_result(work, at, ref, (call.id, call.name))
     work.settle()
 
 
-def _name_result(work: Worklist, place: int, ref: CallRef, name: str) -> None:
+def _name_result(work: Worklist, place: int, ref: CallRef, call: tuple[str, str]) -> None:
+    """Give a result the id and the name of its call."""
     result, about = work.message(place).parts[ref.part], work.about[place]
     assert isinstance(result, ToolResult)
     problem = f"{work.where(about)} has a result without the name of its function."
-    after: tuple[Part, ...] = (replace(result, name=name),)
+    after: tuple[Part, ...] = (replace(result, call_id=call[0], name=call[1]),)
     proposal = Proposal("result-name", about, ref.part, ref.id, problem, (result,), {"name-result": after}, default=False)
     if work.offer(proposal) is not None:
         work.edit(place).parts[ref.part] = after
