@@ -12,8 +12,9 @@ from chainviz.chains.library.agents import agent_of_format
 from chainviz.chains.models import Chain
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.counts import count_text
+from chainviz.core.formats import get_format
 from chainviz.core.formats.vendors import PROVIDERS
-from chainviz.core.operations.repair.goal import resume_errors
+from chainviz.core.operations.repair.goal import resume_errors, sent_places
 from chainviz.core.own_provider import own_provider
 from chainviz.core.providers.check import State, Verdict, verdict_from
 from chainviz.core.providers.contract import Provider
@@ -59,6 +60,12 @@ def next_call_errors(chain: StoredChain, provider: Provider, errors: int) -> int
         return len(resume_errors(provider, MemoryChain(messages, chain.format, chain.surroundings)))
 
     return int(RESUME_ERRORS.get(chain.snapshot, count, provider.name))
+
+
+def unsent_messages(chain: StoredChain) -> frozenset[int]:
+    """Return the indices of the messages that the agent does not send when it resumes the session; reads the whole chain."""
+    messages = tuple(chain.slice(0, len(chain)))
+    return frozenset(range(len(messages))) - frozenset(sent_places(get_format(chain.format), messages))
 
 
 def own_and_others(chain: Chain) -> tuple[dict[Provider, Verdict], VerdictView]:

@@ -31,4 +31,4 @@ def test_call_that_the_api_stores_is_not_checked(client: Client) -> None:
     text = page(client, document)
     assert "Not fully checked" in text or "not checked" in text
     assert "result-without-call" not in text
-    assert "Structure valid" in page(client, document, "problems")
+    assert "Structure valid" in page(client, document, "problems?provider=structure")

@@ -16,27 +16,21 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from chainviz.accounts.permissions import requires
-from chainviz.chains.explorer.page import repair_url_of
-from chainviz.chains.explorer.pasted_error import LONGEST, error_url, looks_like_error, pasted_error
+from chainviz.chains.explorer.pasted_error import error_url, looks_like_error
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.render.visible_text import marks
-from chainviz.chains.verdicts import verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem
-from chainviz.core.chain.surroundings import describe_unread
 from chainviz.core.errors import PathError
 from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.pasted_errors.locate import sent_together
-from chainviz.core.providers.check import verdict_from
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.content.spans import unpack_spans
 from chainviz.store.query.find import Hit, Place, messages_with_id
 from chainviz.store.query.find import find as find_in
 from chainviz.store.query.problems import ProblemFilter, next_problem, previous_problem, problems_of
 from chainviz.store.query.problems import problems as problems_from
-from chainviz.store.transfer.document_context import envelope_of
 from chainviz.web.http import see_other, small_number, typed_words, wants_fragment
 
 FIRST, LAST = "first", "last"
@@ -225,39 +219,13 @@ def goto(request: HttpRequest, subject: Subject) -> HttpResponse:
 
 @requires("read")
 @require_safe
-def problems(request: HttpRequest, subject: Subject) -> HttpResponse:
-    """List the problems of a provider's rules or, without `provider`, of the chain's structure. `error` is an API error, whose place
-    is shown too."""
-    wanted = _problem_filter(request)
-    error = request.GET.get("error", "").strip()[:LONGEST]
-    counts = unpack(subject.outline.verdicts)
-    envelope = envelope_of(subject.snapshot)
-    context = {
-        "subject": subject,
-        "page": problems_from(subject.stored, _path_of_request(request, "from"), wanted=wanted),
-        "provider": wanted.provider,
-        "error": error,
-        "longest_error": LONGEST,
-        "pasted": pasted_error(subject, error) if error else None,
-        "providers": [(each, verdict_view(verdict)) for each, verdict in verdicts_by_provider(counts).items()],
-        "structure": subject.outline.errors + subject.outline.warnings,
-        "notes_count": verdict_from(counts.get("", ())).infos,
-        "repair_url": repair_url_of(subject),
-        "notes": envelope.warnings,
-        "unread": [describe_unread(each) for each in envelope.unread],
-    }
-    return render(request, "chains/explorer/problems.html", context)
-
-
-@requires("read")
-@require_safe
 def step(request: HttpRequest, subject: Subject) -> HttpResponse:
     """Go to the next or previous problem from `from`, by a redirect; a script gets its place and text.
 
     `nth` is the index of the current problem in its row; without it, the problems of that row are skipped.
     """
     backwards = request.GET.get("dir") == "previous"
-    number, found = _stepped(subject.stored, _path_of_request(request, "from"), _nth(request), _problem_filter(request), backwards)
+    number, found = _stepped(subject.stored, path_in_query(request, "from"), _nth(request), _problem_filter(request), backwards)
     if wants_fragment(request):
         return render(request, "chains/explorer/_problem.html", {"problem": found, "nth": number})
     if found is None:
@@ -301,5 +269,6 @@ def _problem_filter(request: HttpRequest) -> ProblemFilter:
     return ProblemFilter(name if any(each.name == name for each in PROVIDERS) else "")
 
 
-def _path_of_request(request: HttpRequest, name: str) -> Path | None:
+def path_in_query(request: HttpRequest, name: str) -> Path | None:
+    """Return the path in a field of the address, or None without one."""
     return parse_path(request.GET[name]) if request.GET.get(name) else None
