@@ -52,6 +52,11 @@ def searched(id: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return call, {"type": "web_search_tool_result", "tool_use_id": id, "content": []}
 
 
+def of_llama(*messages: Any) -> dict[str, Any]:
+    tools = {"tools": [{"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}]}
+    return {**converse(*messages), "modelId": "us.meta.llama4-maverick-17b-instruct-v1:0", "toolConfig": tools}
+
+
 FOUND: dict[str, tuple[Any, str, str]] = {
     "Corrupted thought signature.": (SIGNED, "s1.p1.m0", "replace-signatures"),
     "[400]: Unable to submit request because Thought signature is not valid.. Learn more": (SIGNED, "s1.p1.m0", "replace-signatures"),
@@ -164,6 +169,17 @@ FOUND: dict[str, tuple[Any, str, str]] = {
     ),
     "The conversation history is incorrectly formatted. The text in content block cannot be null or empty.": (
         converse(("user", {"text": "hi"}), ("assistant", {"text": ""}), TURN), "s1.p1.m0.c0", "drop-empty",
+    ),
+    "messages.2.content: Conversation blocks and tool result blocks cannot be provided in the same turn.": (
+        of_llama(("user", {"text": "hi"}), ("assistant", tool_use("a")), ("user", tool_result("a"), {"text": "and?"})),
+        "s2.h.m0", "insert-answer",
+    ),
+    "messages.1.content: Conversation blocks and tool use blocks cannot be provided in the same turn.": (
+        of_llama(("user", {"text": "hi"}), ("assistant", {"text": "I look."}, tool_use("a")), ("user", tool_result("a"))),
+        "s1.p1.m0", "",
+    ),
+    "* GenerateContentRequest.contents[1].parts[0].data: required oneof field 'data' must have one initialized field": (
+        contents(("user", {"text": "hi"}), ("model", {"text": ""}), TURN), "s1.p1.m0.c0", "drop-empty",
     ),
     "A conversation must alternate between user and assistant roles. Make sure the conversation alternates": (
         converse(("user", {"text": "hi"}), TURN, ("assistant", tool_use("a")), ("user", tool_result("a"))), "s1.h.m1", "merge-human",
@@ -283,6 +299,12 @@ def test_only_a_message_with_an_unknown_member_is_rewritten() -> None:
     odd, other = {"role": "user", "content": "hi", "timestamp": 1}, {**ASSISTANT, "name": "Bob"}
     fixed = chain_of(chat(odd, other, GO)).apply("repair", only=("rewrite-message",)).chain
     assert json.loads(fixed.to_bytes())["messages"] == [{"role": "user", "content": "hi"}, other, GO]
+
+
+def test_other_models_take_a_text_beside_calls_and_results() -> None:
+    turns = (("user", {"text": "hi"}), ("assistant", {"text": "I look."}, tool_use("a")), ("user", tool_result("a"), {"text": "and?"}))
+    assert chain_of(of_llama(*turns)).verdict("bedrock").errors == 2
+    assert chain_of({**of_llama(*turns), "modelId": "anthropic.claude-sonnet-4-5"}).verdict("bedrock").state == "accepted"
 
 
 def test_thoughts_keep_their_text_without_their_signatures() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from chainviz.core.chain.messages import AI, HUMAN, SLOT, TOOL, Message
+from chainviz.core.chain.messages import AI, HUMAN, SLOT, TOOL, Message, Text
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.documents.units import Pointer
@@ -201,6 +201,16 @@ SPLIT = bedrock_rule(
     "botocore, Message: all results are in the next user message", ("join-turns",),
 )  # fmt: skip
 TEXT_APART = replace(ALTERNATE, fixes=("join-turns",))
+TEXT_WITH_RESULT = bedrock_rule(
+    "text-beside-result", "error",
+    "messages.content: Conversation blocks and tool result blocks cannot be provided in the same turn.",
+    "github.com/strands-agents/harness-sdk/issues/1223", ("insert-answer",), checked="2026-11-28", models="Llama",
+)  # fmt: skip
+TEXT_WITH_CALL = bedrock_rule(
+    "text-beside-call", "error",
+    "messages.content: Conversation blocks and tool use blocks cannot be provided in the same turn.",
+    "github.com/quarkiverse/quarkus-langchain4j/issues/1983", checked="2026-11-28", models="Llama",
+)  # fmt: skip
 TWO_ANSWERS = bedrock_rule(
     "assistants-alternate", "warning",
     'messages: roles must alternate between "user" and "assistant", but found multiple "assistant" roles in a row',
@@ -350,6 +360,19 @@ def _turns(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
         before = message.role
 
 
+def _mixed_turns(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
+    """Find texts beside results or calls, which Llama refuses."""
+    if "llama" not in excerpt.request.model.lower():
+        return
+    before = excerpt.before
+    for path, index, message in excerpt.messages:
+        if before == TOOL and message.role == HUMAN:
+            yield path, index, (TEXT_WITH_RESULT, None, "has a text in the message with the results")
+        elif message.calls and any(isinstance(part, Text) for part in message.parts):
+            yield path, index, (TEXT_WITH_CALL, None, "has a text beside its calls")
+        before = message.role
+
+
 def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
     path, index, message = excerpt.messages[-1]
     if message.role == AI and not message.calls:
@@ -368,8 +391,22 @@ PROVIDER = Provider(
     kinds=KINDS,
     wire=check_wire,
     section_rules=(UNDEFINED, IN_LIST),
-    sent=(_turns,),
-    chosen_rules=(PICTURES.type, FIRST_ROLE, MAY_FIRST, UNSIGNED, MAY_UNSIGNED, ID, SPLIT, TEXT_APART, PREFILL, NO_MESSAGES, *WIRE_RULES),
+    sent=(_turns, _mixed_turns),
+    chosen_rules=(
+        PICTURES.type,
+        FIRST_ROLE,
+        MAY_FIRST,
+        UNSIGNED,
+        MAY_UNSIGNED,
+        ID,
+        SPLIT,
+        TEXT_APART,
+        TEXT_WITH_RESULT,
+        TEXT_WITH_CALL,
+        PREFILL,
+        NO_MESSAGES,
+        *WIRE_RULES,
+    ),
     opening=(system_only(NO_MESSAGES),),
     ending=(_end,),
 )

@@ -313,6 +313,8 @@ SIGNATURES_OF_OTHERS = Provider(
 _BOTH = ("gemini-3", "gemini-2.5")
 ERRORS = (
     Wording("multiturn requests ends with a user role or a function response", _BOTH, ("last-role",)),
+    # said of a blank text too, which many clients send as a part without members
+    Wording("required oneof field 'data' must have one initialized field", _BOTH, ("part-empty", "text-empty")),
     Wording("Thought signature is not valid", (SIGNATURES_OF_OTHERS.name,), (FOREIGN.id,)),
     Wording("it must include at least one parts field", _BOTH, ("content-missing",)),
     Wording("at least one contents field is required", _BOTH, ("messages-missing", "content-missing")),
