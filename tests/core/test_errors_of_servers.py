@@ -43,6 +43,8 @@ SIGNED = contents(("user", {"text": "hi"}), ("model", OTHER_SIGNATURE), ("user",
 ASSISTANT = {"role": "assistant", "content": "ok"}
 THINKING = {**ASSISTANT, "reasoning_content": "hm"}
 SEEN = {"type": "image_url", "image_url": {"url": "https://a.example/x.png"}}
+COMPUTER = {"type": "computer_call", "id": "cu_1", "call_id": "call_7", "status": "completed"}
+COMPUTER |= {"action": {"type": "screenshot"}, "pending_safety_checks": []}
 TOOLS = {"toolConfig": {"tools": [{"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}]}}
 NOTES = {"format": "pdf", "name": "notes.pdf", "source": {"bytes": "JVBERi0xLjQK"}}
 
@@ -269,6 +271,7 @@ FOUND: dict[str, tuple[Any, str, str]] = {
         chat(user(text(), SEEN), GO), "s1.h.m0.c1", "media-to-text",
     ),
     "Cannot have 2 or more assistant messages at the end of the list.": (chat(HI, ASSISTANT, ASSISTANT), "s1.p2.m0", "append-human"),
+    "No tool output found for computer call call_7.": (items(HI, COMPUTER, GO), "s1.p1.m0.c0", "call-to-text"),
     "Invalid type for 'input[2].output': expected one of an array of objects or string, but got an object instead.": (
         items(HI, function_call("c1"), {**output("c1"), "output": {"a": 1}}), "s1.p1.m1.c0", "rewrite-message",
     ),
@@ -352,3 +355,8 @@ def test_an_object_in_a_text_becomes_the_arguments() -> None:
     chain = chain_of(claude(HI, assistant({**use("t1"), "input": '{"a": 1}'}), user(used("t1"))))
     fixed = chain.apply("repair", only=("wrap-arguments",)).chain
     assert json.loads(fixed.to_bytes())["messages"][1]["content"][0]["input"] == {"a": 1}
+
+
+def test_a_computer_call_is_not_answered_by_a_text() -> None:
+    found = chain_of(items(HI, COMPUTER, GO)).locate_error("No tool output found for computer call call_7.")
+    assert found.fixes == ("call-to-text",)

@@ -9,6 +9,7 @@ import binascii
 import json
 import re
 from collections.abc import Sequence
+from mimetypes import guess_extension
 from typing import Any
 
 from chainviz.core.chain.messages import Binary, Image, Message, Part, Reasoning, Text, Thinking, ToolCall
@@ -102,6 +103,11 @@ def encode_base64(content: bytes) -> str:
 
 def data_url(mime: str, content: bytes) -> str:
     return f"data:{mime};base64,{encode_base64(content)}"
+
+
+def file_name(mime: str) -> str:
+    """Return a name for a file of this type. OpenAI's APIs refuse a file without one."""
+    return f"file{guess_extension(mime) or '.bin'}"
 
 
 def split_data_url(url: str) -> tuple[str, str] | None:

@@ -383,6 +383,8 @@ def _fixes_of(excerpt: Excerpt, problem: Problem) -> tuple[str, ...]:
     part = None if problem.part is None else excerpt.message(problem).parts[problem.part]
     if problem.rule == "pending-call" and isinstance(part, ToolCall) and part.id in excerpt.paired:
         return (MOVE_RESULT, *problem.fixes)
+    if isinstance(part, ToolCall) and part.type == "computer":
+        return tuple(fix for fix in problem.fixes if fix != "answer-call")  # only a screenshot can be its result
     if MOVE_RESULT in problem.fixes and isinstance(part, ToolResult) and part.call_id not in excerpt.paired:
         return (*(fix for fix in problem.fixes if fix != MOVE_RESULT), MOVE_RESULT)
     return problem.fixes

@@ -157,3 +157,34 @@ def test_pictures_of_results_follow_them_where_results_are_text_only() -> None:
     assert roles == ["user", "assistant", "tool", "tool", "user"]
     assert written.chain.verdict("openai-chat").text == "accepted"
     assert any("move to a user message" in warning for warning in written.warnings)
+
+
+PDF = "JVBERi0xLjQKJcfsj6IK"
+PDF_URL = f"data:application/pdf;base64,{PDF}"
+FILE = {"type": "file", "file": {"filename": "file.pdf", "file_data": PDF_URL}}
+DOCUMENT = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PDF}}
+WITH_PDF: dict[str, Any] = {
+    "anthropic": {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}, DOCUMENT]}]},
+    "openai_responses": {"model": "m", "input": [{"role": "user", "content": [
+        {"type": "input_text", "text": "hi"}, {"type": "input_file", "filename": "a.pdf", "file_data": PDF_URL},
+    ]}]},
+    "gemini": {"generationConfig": {"temperature": 1}, "contents": [{"role": "user", "parts": [
+        {"text": "hi"}, {"inlineData": {"mimeType": "application/pdf", "data": PDF}},
+    ]}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", WITH_PDF)
+def test_a_pdf_goes_to_chat_completions_as_a_file_and_back(source: str) -> None:
+    chain = load(json.dumps(WITH_PDF[source]).encode())[0]
+    converted = chain.convert("openai_chat")
+    assert json.loads(converted.chain.to_bytes())["messages"][0]["content"][1] == FILE
+    assert converted.chain.verdict("openai_chat").state == "accepted" and not converted.report
+    back = json.loads(converted.chain.convert("anthropic").chain.to_bytes())["messages"][0]["content"]
+    assert [{key: block[key] for key in ("type", "source")} for block in back if block["type"] == "document"] == [DOCUMENT]
+
+
+def test_a_pdf_has_a_name_in_responses() -> None:
+    chain = load(json.dumps(WITH_PDF["anthropic"]).encode())[0]
+    content = json.loads(chain.convert("openai_responses").chain.to_bytes())["input"][0]["content"]
+    assert content[1] == {"type": "input_file", "filename": "file.pdf", "file_data": PDF_URL}

@@ -130,7 +130,7 @@ class OpenAIChat(ChatFormat):
     label = "OpenAI Chat Completions"
     api = "openai_chat"
     accepts = Accepts(kinds=OWN_KINDS, files=frozenset((PDF,)), media_in_results=False, free_form_calls=True)
-    accent = Accent(result_names=False)
+    accent = Accent(result_names=False, files=True)
     tested_with = "openai 3.54, LiteLLM, Helicone, Weave, Braintrust, tau-bench, tau2, mini-swe-agent 1.x"
     request = OpenAIChatForm()
     training = FineTuningLine()

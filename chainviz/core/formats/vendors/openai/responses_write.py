@@ -12,7 +12,7 @@ from typing import Any
 from chainviz.core.chain.messages import AI, FREE_FORM, TOOL, Binary, Image, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.content import ResultElements, new_result_content, patched_result_list
 from chainviz.core.dialects.items import ItemDialect
-from chainviz.core.dialects.values import Speller, data_url, image_of, is_json, is_object
+from chainviz.core.dialects.values import Speller, data_url, file_name, image_of, is_json, is_object
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Object
 from chainviz.core.formats.vendors.openai.responses_read import (
@@ -86,8 +86,8 @@ def new_block(part: Part, role: Role, speller: Speller) -> str | None:
         kind = "output_text" if role == AI else "input_text"
         return speller.object({"type": speller.quote(kind), "text": speller.quote(part.text)})
     if isinstance(part, Binary) and not part.mime.startswith("image/"):
-        members = {"type": '"input_file"', "file_data": speller.quote(data_url(part.mime, part.content))}
-        return speller.object(members)
+        file = {"type": "input_file", "filename": file_name(part.mime), "file_data": data_url(part.mime, part.content)}
+        return speller.object({key: speller.quote(each) for key, each in file.items()})
     if isinstance(part, Image | Binary):
         image = image_of(part)
         members = {"type": '"input_image"', "image_url": speller.quote(image.url)}

@@ -101,7 +101,7 @@ class ChatFormat(Format):
             lost.append(TEXT_MOVES)
         if any(isinstance(part, Opaque) and part.kind not in OWN_KINDS for part in message.parts):
             lost.append("parts of unknown kinds are left out")
-        if any(isinstance(part, Binary) and not part.mime.startswith("image/") for part in message.parts):
+        if not self.accent.files and any(isinstance(part, Binary) and not part.mime.startswith("image/") for part in message.parts):
             lost.append("files become data: URLs")
         results = [part for part in message.parts if isinstance(part, ToolResult)]
         if any(part.is_error for part in results):

@@ -7,9 +7,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Image, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import (
+    AI,
+    HUMAN,
+    SYSTEM,
+    TOOL,
+    Binary,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from chainviz.core.dialects.content import read_result_content
-from chainviz.core.dialects.values import Speller, string_of
+from chainviz.core.dialects.values import Speller, decode_base64, split_data_url, string_of
 from chainviz.core.documents.json.edit import Object, dump, raw_at
 from chainviz.core.documents.units import Pointer
 
@@ -114,6 +129,8 @@ def _content_part(item: Any, text: str, place: Pointer, origin: int) -> Part:
             image = _image(item, origin)
             if image is not None:
                 return image
+        if kind == "file" and (file := _file(item, origin)) is not None:
+            return file
         if type(kind) is str and kind in THINKING and type(item.get(kind)) in (str, list):
             return Thinking(_thinking(item[kind]), string_of(item, THINKING[kind]), origin=origin)
         if type(kind) is str:
@@ -137,6 +154,13 @@ def _image(item: dict[str, Any], origin: int = -1) -> Image | None:
         detail = image.get("detail")
         return Image(image["url"], detail if type(detail) is str else "", origin=origin)
     return None
+
+
+def _file(item: dict[str, Any], origin: int) -> Binary | None:
+    """Return the file of a part, or None if the part only names one, or its data are not those of a data: URL."""
+    split = split_data_url(string_of(item.get("file"), "file_data"))
+    content = decode_base64(split[1]) if split else None
+    return None if split is None or content is None else Binary(split[0], content, origin=origin)
 
 
 def _call(item: Any, text: str, place: Pointer, origin: int, role: Role) -> Part:

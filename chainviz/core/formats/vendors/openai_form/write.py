@@ -22,7 +22,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )
 from chainviz.core.dialects.content import ResultElements
-from chainviz.core.dialects.values import Speller, image_of, is_json, reasoning_of
+from chainviz.core.dialects.values import Speller, data_url, file_name, image_of, is_json, reasoning_of
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.formats.vendors.openai_form.read import (
     REASONING_KEYS,
@@ -44,6 +44,8 @@ class Accent:
     """The member with an assistant's reasoning; "" if reasoning is a part of the content."""
     thinking: str = "thinking"
     """The type of a content part with reasoning."""
+    files: bool = False
+    """A file is a part of the type `file`. Otherwise it is a data: URL like an image."""
     result_names: bool = True
     """A new tool message names its tool. Otherwise it does so only if its neighbour does."""
 
@@ -121,6 +123,9 @@ def content_item(part: Part, speller: Speller, accent: Accent = OPENAI) -> str |
     """Return a part as an element of the content; None if it does not belong there."""
     if isinstance(part, Text):
         return speller.object({"type": '"text"', "text": speller.quote(part.text)})
+    if accent.files and isinstance(part, Binary) and not part.mime.startswith("image/"):
+        file = {"filename": file_name(part.mime), "file_data": data_url(part.mime, part.content)}
+        return speller.object({"type": '"file"', "file": speller.object({key: speller.quote(each) for key, each in file.items()})})
     if isinstance(part, Image | Binary):
         image = image_of(part)
         inner = {"url": speller.quote(image.url)}
