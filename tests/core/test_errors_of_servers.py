@@ -263,6 +263,7 @@ FOUND: dict[str, tuple[Any, str, str]] = {
     "('messages.0.content' : value must be a string) OR ('messages.0.content' : minimum number of items is 1)])]": (
         chat({"role": "user", "content": None}, GO), "s1.h.m0", "drop-empty",
     ),
+    'can only concatenate str (not "NoneType") to str': (chat({"role": "system", "content": None}, GO), "s1.h.m0", "drop-empty"),
     'can only concatenate str (not "list") to str': (chat(HI, {**ASSISTANT, "content": [text("ok")]}, GO), "s1.p1.m0", "rewrite-message"),
     "Failed to deserialize the JSON body into the target type: messages[1]: invalid type: sequence, expected a string at line 17": (
         chat(HI, {**ASSISTANT, "content": [text("ok")]}, GO), "s1.p1.m0", "rewrite-message",

@@ -55,9 +55,11 @@ FORMATS = frozenset(("openai_chat", "hf_chat"))
 
 
 def check_wire(message: Message) -> Iterator[WireFault]:
-    """Find unknown members, and texts that are lists in other messages than the user's."""
+    """Find unknown members, messages without content, and texts that are lists in other messages than the user's."""
     value = sent_value(message)
     for fault in check_chat(message):
+        if fault.name == "content_missing":
+            yield replace(fault, rule=EMPTY)
         if fault.name == "field" and fault.detail not in REASONING_COPIES:
             yield replace(fault, rule=UNKNOWN_MEMBER)
     if message.role != HUMAN and isinstance(value, dict) and isinstance(value.get("content"), list):
