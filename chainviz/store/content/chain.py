@@ -74,11 +74,13 @@ class StoredChain:
 
     def rows_at(self, places: Sequence[int]) -> list[StoredMessage]:
         """Return messages at any indexes, without bodies, in one read."""
-        return list(read_rows(Places(pieces_of(self.snapshot)).at(places)))
+        return list(read_rows(self._places.at(places)))
 
     def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
         """Return messages without bodies."""
-        return self.read(self.outline.pieces(max(0, start), min(stop, len(self))))
+        # a reader of the whole chain needs no outline, whose blocks would all stay in memory
+        found = self._places.between if "_shapes" in self.__dict__ else self.outline.pieces
+        return self.read(found(max(0, start), min(stop, len(self))))
 
     def rows_in(self, pieces: Sequence[Piece]) -> Iterable[StoredMessage]:
         """Return messages by their pieces, without bodies. A few come from the cache; many are read one by one."""
@@ -90,6 +92,10 @@ class StoredChain:
     @cached_property
     def surroundings(self) -> DocumentContext:
         return context_of(self.snapshot)
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(pieces_of(self.snapshot))
 
     @cached_property
     def _shapes(self) -> tuple[StoredShape, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -187,6 +187,14 @@ class Places:
             piece = self.pieces[i]
             found.append(Piece(piece.run, piece.start + index - self.starts[i], 1))
         return found
+
+    def between(self, start: int, stop: int) -> Iterable[Piece]:
+        """Return the pieces of the messages `start:stop`."""
+        if start >= stop:
+            return ()
+        first = bisect_right(self.starts, start) - 1
+        before = self.starts[first]
+        return cut(self.pieces[first : bisect_left(self.starts, stop)], start - before, stop - before)
 
     def index(self, run: int, position: int) -> int:
         """Return the index of a message, or -1 if the list does not contain it."""
