@@ -13,6 +13,7 @@ import pytest
 from chainviz.core.operations.summarize.writers.contract import SummaryRequest, WriterError
 from chainviz.llm.endpoint import Endpoint, Limits
 from chainviz.llm.openai_writer import OpenAIWriter
+from tests.core.pictures import ai
 from tests.waiting import PROMPT
 
 KEY = "sk-secret-0123456789"
@@ -22,8 +23,8 @@ SHORT = 3.0
 """For those that only the deadline ends."""
 
 
-def request(key: str = "pair:s1.p1", prompt: str = "<messages></messages>") -> SummaryRequest:
-    return SummaryRequest(key=key, case=2, instructions="Sum up.", prompt_body=prompt, humans=(), messages=(), target_bytes=400)
+def request(key: str = "pair:s1.p1", text: str = "Done.") -> SummaryRequest:
+    return SummaryRequest(key=key, case=2, instructions="Sum up.", humans=(), messages=(ai(text),), target_bytes=400, exact=True)
 
 
 def writer(url: str, key: str = KEY, seconds: float = SECONDS, **limits: Any) -> OpenAIWriter:

@@ -12,7 +12,6 @@ from dataclasses import replace
 import pytest
 
 from chainviz.core.operations.summarize.writers.contract import Summary, Writer, WriterError
-from chainviz.core.operations.summarize.writers.prompt import prompt_body
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.llm.endpoint import Endpoint
 from chainviz.llm.openai_writer import OpenAIWriter
@@ -35,7 +34,7 @@ def test_the_words_of_a_stream_are_the_summary() -> None:
     assert seen.path == "/v1/chat/completions"
     assert seen.body["model"] == "small"
     assert seen.body["stream"] is True
-    assert seen.body["messages"] == [{"role": "user", "content": "<instructions>Sum up.</instructions>\n\n<messages></messages>"}]
+    assert seen.body["messages"] == [{"role": "user", "content": "<instructions>Sum up.</instructions>\n\n" + request().prompt_body}]
 
 
 def test_an_answer_in_one_piece_is_taken_too() -> None:
@@ -81,7 +80,7 @@ def test_a_server_that_goes_silent_after_the_text_loses_nothing() -> None:
 def test_what_is_larger_than_the_window_is_asked_in_parts_and_joined() -> None:
     heard: list[str] = []
     messages = tuple(ai(f"Step {n}: " + "so " * 900) for n in range(12))
-    asked = replace(request(prompt=prompt_body((), messages)), messages=messages, window=4_000, target_bytes=900)
+    asked = replace(request(), messages=messages, window=4_000, target_bytes=900)
 
     def play(exchange: Exchange) -> None:
         says(f"Part {exchange.number}.", usage=USAGE)(exchange)
@@ -96,7 +95,7 @@ def test_what_is_larger_than_the_window_is_asked_in_parts_and_joined() -> None:
 
 def test_a_part_that_fails_says_which_one() -> None:
     messages = tuple(ai(f"Step {n}: " + "so " * 900) for n in range(12))
-    asked = replace(request(prompt=prompt_body((), messages)), messages=messages, window=4_000)
+    asked = replace(request(), messages=messages, window=4_000)
 
     def play(exchange: Exchange) -> None:
         exchange.answer(401, "{}") if exchange.number == 2 else says("x")(exchange)
@@ -176,8 +175,8 @@ def test_thoughts_in_front_of_the_answer_are_no_summary() -> None:
 
 def test_half_an_emoji_in_a_transcript_stops_nothing() -> None:
     with serving(says("x")) as server:
-        assert writer(server.url).write(request(prompt="cut \ud83d here\x00")).text == "x"
-    assert server.seen[0].body["messages"][0]["content"].endswith("cut ? here\x00")
+        assert writer(server.url).write(request(text="cut \ud83d here\x00")).text == "x"
+    assert "cut ? here\x00" in server.seen[0].body["messages"][0]["content"]
 
 
 @pytest.mark.parametrize("moment", ["before the first word", "between words", "while pausing"])

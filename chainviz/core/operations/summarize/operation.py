@@ -54,7 +54,7 @@ def summarized(chain: Chain, options: SummarizeOptions, ask: WriteSummaries, sou
     texts: dict[str, str | Unchanged] = {}
     planned = plan(chain, options)
     while waiting := planned.waiting(texts):
-        texts.update(ask([planned.request(piece) for piece in waiting]))
+        texts.update(ask(planned.requests(waiting)))
         planned = plan(chain, options, texts)
     failures = [text for text in texts.values() if isinstance(text, Unchanged)]
     if failures and len(failures) == len(texts) and options.preset != "pentagi":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal
 
 from chainviz.core.chain.build import human
 from chainviz.core.chain.chain import Chain
@@ -20,7 +20,7 @@ from chainviz.core.formats.stylist import written_size
 from chainviz.core.operations.summarize.options import SummarizeOptions
 from chainviz.core.operations.summarize.summary_pair import NewIds, carried_size, summary_pair
 from chainviz.core.operations.summarize.writers.contract import Case, SummaryRequest, Unchanged
-from chainviz.core.operations.summarize.writers.prompt import instructions, prompt_body
+from chainviz.core.operations.summarize.writers.prompt import instructions
 
 Rule = Literal["section", "pair", "rotation", "qa", "qa-human"]
 """In this order: an old section, a large pair of a last section, the oldest pairs of a last section, joined old sections, and the
@@ -118,20 +118,35 @@ class Plan:
         material = piece.read()
         messages = () if piece.rule == "qa-human" else material.messages
         case: Case = 3 if not messages else 1 if material.humans else 2
-        exact = self.options.preset == "pentagi"
-        body = prompt_body(material.humans, messages, exact=exact)
         target = piece.target
         if piece.rule in ("pair", "rotation") and piece.type is PairType.SUMMARIZATION:
             target = max(1, min(target, piece.size - (piece.estimate - target) - carried_size(messages)))
         said = instructions(case, target)
-        window = self.options.context_window
-        return SummaryRequest(piece.key, case, said, body, material.humans, messages, target, window=window, exact=exact)
+        window, exact = self.options.context_window, self.options.preset == "pentagi"
+        return SummaryRequest(piece.key, case, said, material.humans, messages, target, window=window, exact=exact)
+
+    def requests(self, pieces: Sequence[Piece]) -> Sequence[SummaryRequest]:
+        """Return the requests of pieces. The bodies of a piece are read each time its request is taken, so that they are never all in
+        memory."""
+        return _Requests(self, pieces)
 
     def waiting(self, texts: Texts) -> tuple[Piece, ...]:
         """Return the pieces to write now, or an empty tuple if all are written. Plan again with each new text."""
         unwritten = [piece for piece in self.pieces if piece.key not in texts and not piece.left]
         stage = min((piece.stage for piece in unwritten), default=0)
         return tuple(piece for piece in unwritten if piece.stage == stage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Requests(Sequence[SummaryRequest]):
+    plan: Plan
+    pieces: Sequence[Piece]
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.plan.request(self.pieces[place])
 
 
 def target_bytes(size: int) -> int:

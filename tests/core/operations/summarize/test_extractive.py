@@ -20,7 +20,7 @@ from tests.cpu import within_cpu_seconds
 
 
 def request(messages: Sequence[Message], humans: Sequence[Message] = (), target: int = 2_000) -> SummaryRequest:
-    return SummaryRequest("key", 1 if humans else 2, "", "", tuple(humans), tuple(messages), target)
+    return SummaryRequest("key", 1 if humans else 2, "", tuple(humans), tuple(messages), target)
 
 
 def written(messages: Sequence[Message], humans: Sequence[Message] = (), target: int = 2_000) -> str:

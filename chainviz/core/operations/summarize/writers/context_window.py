@@ -53,15 +53,7 @@ def _part(
     said = f"\nThis is part {place[0]:,} of {place[1]:,}; the summaries of all parts are put together in this order.\n"
     asked, told = (tuple(group), ()) if request.case == 3 else (tuple(humans), tuple(group))
     case = 2 if request.case == 1 and not asked else request.case
-    return replace(
-        request,
-        case=case,
-        instructions=instructions(case, target) + said,
-        prompt_body=prompt_body(asked, told, exact=request.exact),
-        humans=asked,
-        messages=told,
-        target_bytes=target,
-    )
+    return replace(request, case=case, instructions=instructions(case, target) + said, humans=asked, messages=told, target_bytes=target)
 
 
 def _last_that_fit(humans: Sequence[Message], room: int, exact: bool) -> tuple[Message, ...]:

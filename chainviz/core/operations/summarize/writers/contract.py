@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from chainviz.core.chain.messages import Message
 from chainviz.core.errors import ChainError
-from chainviz.core.operations.summarize.writers.prompt import guarded
+from chainviz.core.operations.summarize.writers.prompt import guarded, prompt_body
 from chainviz.core.usage.recorded import TokenUsage
 
 Case = Literal[0, 1, 2, 3]
@@ -29,7 +29,6 @@ class SummaryRequest:
     """Identifies the piece: it has the same key in every plan of the same chain."""
     case: Case
     instructions: str
-    prompt_body: str
     humans: tuple[Message, ...]
     """The human messages that the folded messages answer (case 1), or that are folded (case 3)."""
     messages: tuple[Message, ...]
@@ -42,6 +41,11 @@ class SummaryRequest:
     """True if the prompt copies content unchanged, as the reference does."""
     hint: str = ""
     """The person's hint, as it appears in the prompt."""
+
+    @property
+    def prompt_body(self) -> str:
+        """The messages as tagged text. It is as long as they are, so it is made for the writers that send it."""
+        return prompt_body(self.humans, self.messages, exact=self.exact)
 
     @property
     def prompt(self) -> str:
