@@ -284,6 +284,11 @@ class Arrival(models.Model):
         return staging.read_progress(self.waiting)[1]
 
     @property
+    def first_messages(self) -> list[staging.FirstMessage]:
+        """The first messages of a big file, while it is imported."""
+        return staging.read_first_messages(self.waiting)
+
+    @property
     def salvage_label(self) -> str:
         count = self.failure.get("salvage", 0)
         return "Keep the complete message" if count == 1 else f"Keep the {count:,} complete messages"

@@ -319,6 +319,31 @@ def test_a_big_file_is_imported_by_a_job(client: Client, monkeypatch: Any, limit
 
 
 @pytest.mark.django_db(transaction=True)
+def test_first_messages_are_shown_while_a_big_file_is_imported(client: Client, monkeypatch: Any) -> None:
+    monkeypatch.setattr(arrivals, "BIG", 10)
+    text, odd_role = "Move 3 pallets", {"role": "\ud83d", "content": "Moved"}
+    address = send(client, ("big.json", chat(odd_role, say=text))).url
+    job = Arrival.objects.get().job
+    shown: dict[str, str] = {}
+
+    def look(*args: Any, **options: Any) -> Any:
+        headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{address}"}
+        shown["page"] = client.get(address).content.decode()
+        shown["line"] = client.get(address, headers=headers).content.decode()
+        shown["tray"] = client.get(address, headers={"HX-Request": "true"}).content.decode()
+        return imports.import_offer(*args, **options)
+
+    monkeypatch.setattr(arrivals, "import_offer", look)
+    assert job is not None
+    run_job(job.pk)
+
+    assert text in shown["page"] and text in shown["line"] and text not in shown["tray"]
+    assert "Nothing has been checked yet" in shown["page"] and "accepted" not in shown["page"]
+    assert "First messages" in shown["tray"]
+    assert Chain.objects.get().file_name == "big.json" and not list(staging.folder().iterdir())
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_cancelled_import_stores_nothing(client: Client, monkeypatch: Any) -> None:
     monkeypatch.setattr(arrivals, "BIG", 10)
     send(client, ("big.json", chat()))

@@ -6,7 +6,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, TypedDict
 
@@ -19,15 +21,18 @@ from chainviz.chains.render.visible_text import marks
 from chainviz.chains.uploads import staging, state_files
 from chainviz.chains.uploads.imports import import_offer, key_of, known_chain, raw_offer, rows_of, with_earlier_states
 from chainviz.chains.uploads.local_files import Followed, Outcome, name_of, note_copies, note_reading, state_of
+from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.documents.packed_files import beginning
 from chainviz.core.documents.source import Source
 from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
+from chainviz.core.formats.reader import read_chain
 from chainviz.core.progress import Progress
 from chainviz.core.state.faults import with_state_notes
 from chainviz.jobs import lease, tasks
 from chainviz.jobs.tasks import JobContext, start_job
+from chainviz.store.content.message_shapes import clean, preview
 from chainviz.store.disk_full_errors import is_disk_full
 
 log = logging.getLogger(__name__)
@@ -171,6 +176,8 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
     if arrival.state == State.KNOWN:
         _link(arrival, how)
     arrival.made, arrival.added = 0, []
+    if offers and arrival.size > BIG:
+        _note_first_messages(arrival, source, offers[0])
     member = _member(arrival)
     for number, offer in enumerate(offers):
         is_new = known_chain(member, source, offer) is None
@@ -185,6 +192,19 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
         arrival.found = []
     if len(offers) > 1:
         arrival.chain = None
+
+
+FIRST = 12
+"""The number of messages that are shown while a long import runs."""
+
+
+def _note_first_messages(arrival: Arrival, source: Source, offer: Offer) -> None:
+    """Keep the first messages of a big file, so that its person can read them before the file is stored and checked."""
+    found = list[staging.FirstMessage]()
+    with suppress(DocumentError):  # the import reports it
+        for message in islice(read_chain(source, offer.found, offer.formats[0], salvage=offer.salvage), FIRST):
+            found.append(staging.FirstMessage(ROLE_NAMES.get(message.role, clean(message.role[:40])), message.size, preview(message)))
+    staging.note_first_messages(arrival.waiting, found)
 
 
 def _link(arrival: Arrival, how: How) -> None:

@@ -1,19 +1,21 @@
 """Keep the bytes of an upload until they are a chain or are deleted, in a folder beside the database.
 
 A worker that imports big files must see this folder; the bytes are deleted as soon as the store has them.
-The progress of an import is kept here too: in the database it would be a transaction every half second.
+The progress of an import and the first messages of the file are kept here too: in the database, progress would be a transaction
+every half second.
 """
 
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
 import time
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
@@ -111,8 +113,8 @@ def is_there(name: str) -> bool:
 
 def forget(name: str) -> None:
     if name:
-        path_of(name).unlink(missing_ok=True)
-        _note_of(name).unlink(missing_ok=True)
+        for path in (path_of(name), _note_of(name), _first_messages_of(name)):
+            path.unlink(missing_ok=True)
 
 
 def delete_orphans(names: Container[str], age: timedelta) -> None:
@@ -130,12 +132,8 @@ def orphans(names: Container[str]) -> list[str]:
 
 
 def note_progress(name: str, share: float, message: str) -> None:
-    if not is_there(name):
-        return
-    note = _note_of(name)
-    fresh = note.with_suffix(".new")
-    fresh.write_text(f"{share:.3f} {message}", encoding="utf-8")
-    fresh.replace(note)
+    if is_there(name):
+        _replace(_note_of(name), f"{share:.3f} {message}")
 
 
 def read_progress(name: str) -> tuple[int, str]:
@@ -149,3 +147,38 @@ def read_progress(name: str) -> tuple[int, str]:
 
 def _note_of(name: str) -> Path:
     return folder() / f"{name}.progress"
+
+
+class FirstMessage(NamedTuple):
+    """One of the first messages of a file that is being imported."""
+
+    role: str
+    """The name of its role on pages."""
+    size: int
+    """Its size in bytes."""
+    preview: str
+
+
+def note_first_messages(name: str, messages: Sequence[FirstMessage]) -> None:
+    if is_there(name):
+        _replace(_first_messages_of(name), json.dumps(messages))
+
+
+def read_first_messages(name: str) -> list[FirstMessage]:
+    """Return the first messages of a waiting file, or none until its import has found them."""
+    try:
+        text = _first_messages_of(name).read_text(encoding="utf-8")
+    except OSError:
+        return []
+    return [FirstMessage(*message) for message in json.loads(text)]
+
+
+def _first_messages_of(name: str) -> Path:
+    return folder() / f"{name}.first"
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file that may be read meanwhile."""
+    fresh = path.with_suffix(".new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)

@@ -134,7 +134,9 @@ def _known(arrival: Arrival, chain: Chain) -> str:
 
 def _line(request: HttpRequest, arrival: Arrival) -> HttpResponse:
     status = 422 if arrival.is_failed else 200
-    response = render(request, "chains/uploads/_line.html", {"line": TrayLine(arrival)}, status=status)
+    here = request.htmx.current_url_abs_path  # type: ignore[attr-defined]
+    context = {"line": TrayLine(arrival), "is_open": here == reverse("chains:arrival", args=[arrival.pk])}
+    response = render(request, "chains/uploads/_line.html", context, status=status)
     if arrival.state == State.DONE:
         response["HX-Trigger"] = "chain:added"
     if not arrival.is_running:
