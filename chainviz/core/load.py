@@ -43,9 +43,9 @@ def load_source(source: Source, format: str | None = None, *, salvage: bool = Fa
     return [load_offer(source, offer) for offer in offers_with_notes(source, format, salvage=salvage)]
 
 
-def offers_with_notes(source: Source, format: str | None = None, *, salvage: bool = False) -> list[Offer]:
-    """Return the chains of a file without reading them, with notes on problems of a state document."""
-    return with_state_notes(source, offers_of(source, format or "", salvage=salvage))
+def offers_with_notes(source: Source, format: str | None = None, *, salvage: bool = False, expected: Sequence[str] = ()) -> list[Offer]:
+    """Return the chains of a file without reading them, with notes on problems of a state document. `expected`: see `offers_of`."""
+    return with_state_notes(source, offers_of(source, format or "", salvage=salvage, expected=expected))
 
 
 def load_offer(source: Source, offer: Offer) -> LoadedChain:

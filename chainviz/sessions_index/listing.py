@@ -184,7 +184,8 @@ def read_session(row: Session) -> None:
     try:
         if row.size > LARGEST:
             raise DocumentError(f"It is larger than {LARGEST // 1_000_000} MB; open it to check it.")
-        facts: SessionFacts | None = read_facts(store_of(row.source).read(Path(row.path), row.key))
+        store = store_of(row.source)
+        facts: SessionFacts | None = read_facts(store.read(Path(row.path), row.key), (*store.formats, row.format))
         sentence = ""
     except ChainError as error:
         facts, sentence = None, str(error)

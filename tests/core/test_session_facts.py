@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from chainviz.core.errors import ChainError
+from chainviz.core.formats import detect, offers
 from chainviz.core.load import load_file
 from chainviz.core.session_facts import read_facts
+from chainviz.core.sources import STORES
 from tests.cpu import cpu_seconds
 
 
@@ -77,3 +84,28 @@ def test_growth_is_read_from_lines_that_count_tokens() -> None:
     meta = {"timestamp": "2026-11-20T10:00:00.000Z", "type": "session_meta", "payload": {"id": "a", "cli_version": "0.169.0"}}
     question, answer = said("user", "input_text", "Why?"), said("assistant", "output_text", "Because.")
     assert read_facts(written([meta, question, answer, counted(500), question, answer, counted(900)])).growth == (500, 400)
+
+
+SAMPLES = [path for path in sorted((Path(__file__).parents[1] / "samples").rglob("*")) if path.is_file()]
+WRITTEN_BY_AGENTS = tuple({name: None for store in STORES for name in store.formats})
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+def test_expected_formats_change_no_facts(sample: Path) -> None:
+    content = sample.read_bytes()
+    try:
+        facts = read_facts(content)
+    except ChainError as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            read_facts(content, WRITTEN_BY_AGENTS)
+        return
+    assert read_facts(content, WRITTEN_BY_AGENTS) == read_facts(content, (facts.format,)) == facts
+
+
+def test_log_in_its_expected_format_is_not_compared_with_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    content, asked = rewound(branches=2, turns=1), list[object]()
+    monkeypatch.setattr(offers, "detect", lambda sample: asked.append(sample) or detect(sample))
+    assert read_facts(content, ("claude_code",)) == read_facts(content, ("pi_session", "claude_code"))
+    assert not asked
+    assert read_facts(content, ("pi_session",)).format == "claude_code"
+    assert asked

@@ -70,12 +70,16 @@ class Offer:
         return replace(self, found=replace(self.found, warnings=(*self.found.warnings, sentence)))
 
 
-def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> list[Offer]:
+def offers_of(source: Source, format: str = "", *, salvage: bool = False, expected: Sequence[str] = ()) -> list[Offer]:
     """Return an offer for every message list of the file. `format` overrides detection; "raw" reads any text as one message.
+    `expected` names formats that the file is probably in: a log that is clearly in one of them is not compared with all formats.
 
     With `salvage`, a list that breaks off is offered up to that point. Raises DocumentError if the file has no message list in a
     known format.
     """
+    evident = (_offers_of_log(source, each) for each in FORMATS if each.name in expected)
+    if offers := next(filter(None, evident), []):
+        return [_with_notes(source, offer, number) for number, offer in enumerate(offers)]
     chosen = get_format(format) if format else None
     lists = _lists(source, chosen, salvage)
     offers = _offers_of_threads(source, lists, chosen) or _offers_of_lists(source, lists, chosen)
@@ -101,6 +105,23 @@ def offers_of(source: Source, format: str = "", *, salvage: bool = False) -> lis
     return [_with_notes(source, offer, number) for number, offer in enumerate(offers)]
 
 
+def _offers_of_log(source: Source, format: Format) -> list[Offer]:
+    """Return the offers of a JSON Lines file in one format; [] for any other file, and unless the format has the confidence MOST and
+    reads MOST of the file."""
+    try:
+        lists = look(source, format).lists
+    except DocumentError:
+        return []
+    first = lists[0]
+    if not first.lines or first.raw or format.confidence(first.sample) < MOST:
+        return []
+    judged = _Judged.of(source, first, format, MOST)
+    if reads_nothing(judged.reader, first) or share_read(judged.reader, first) < MOST:
+        return []
+    offer = Offer(first, (format,), is_certain=True, judge=judged.kept)
+    return [offer] if len(lists) == 1 else _with_threads(source, offer, lists, is_chosen=False) if _are_threads(lists) else []
+
+
 def _offers_of_lists(source: Source, lists: Sequence[FoundList], chosen: Format | None) -> list[Offer]:
     looked_into = [source if number < LOOKED_INTO else None for number in range(len(lists))]
     first = [_offer(look_into, found, chosen) for look_into, found in zip(looked_into, lists, strict=True)]
@@ -112,12 +133,18 @@ def _offers_of_lists(source: Source, lists: Sequence[FoundList], chosen: Format 
 def _offers_of_threads(source: Source, lists: Sequence[FoundList], chosen: Format | None) -> list[Offer]:
     """Return offers in the format of the first list, if all lists are threads of one file. Returns [] for other lists, or if the
     first one is not offered."""
-    is_threads = len(lists) > 1 and all(found.only is not None for found in lists)
-    first = _offer(source, lists[0], chosen) if is_threads else None
-    if first is None:
-        return []
+    first = _offer(source, lists[0], chosen) if _are_threads(lists) else None
+    return [] if first is None else _with_threads(source, first, lists, is_chosen=chosen is not None)
+
+
+def _are_threads(lists: Sequence[FoundList]) -> bool:
+    return len(lists) > 1 and all(found.only is not None for found in lists)
+
+
+def _with_threads(source: Source, first: Offer, lists: Sequence[FoundList], *, is_chosen: bool) -> list[Offer]:
+    """Return the offer of the first thread, and those of the others; without `is_chosen`, only of threads that the format can read."""
     others = (replace(first, found=found, judge=None) for found in lists[1:])
-    return [first, *(each for each in others if chosen or not reads_nothing(_judge(source, each.found, first.formats[0]), each.found))]
+    return [first, *(each for each in others if is_chosen or not reads_nothing(_judge(source, each.found, first.formats[0]), each.found))]
 
 
 def _beside_more(found: FoundList, names: Mapping[Pointer, Sequence[str]]) -> FoundList:
@@ -227,12 +254,7 @@ def _offer(source: Source | None, found: FoundList, chosen: Format | None, trust
     ranked = detect(found.sample)
     judge = None
     if source is not None:
-        is_long = found.region.end - found.region.start > LONG
-        judged = [
-            _Judged(source, found, format, rate, None if is_long else _judge(source, found, format))
-            for format, rate in ranked
-            if rate >= LIKELY
-        ]
+        judged = [_Judged.of(source, found, format, rate) for format, rate in ranked if rate >= LIKELY]
         likely = _by_understanding(found, [each for each in judged if not reads_nothing(each.reader, found)], trusted)
         ranked, judge = [(each.format, each.confidence) for each in likely], likely[0].kept if likely else None
     if not ranked or ranked[0][1] < LIKELY:
@@ -254,6 +276,11 @@ class _Judged(NamedTuple):
     format: Format
     confidence: float
     kept: ChainReader | None
+
+    @classmethod
+    def of(cls, source: Source, found: FoundList, format: Format, confidence: float) -> _Judged:
+        is_long = found.region.end - found.region.start > LONG
+        return cls(source, found, format, confidence, None if is_long else _judge(source, found, format))
 
     @property
     def reader(self) -> ChainReader:

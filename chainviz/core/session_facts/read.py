@@ -29,13 +29,14 @@ from chainviz.core.usage.recorded import LastCall, TokenUsage
 from chainviz.core.usage.times import NO_TIMES, Record, Times, calls_beside, record_of, times_beside
 
 
-def read_facts(content: bytes) -> SessionFacts:
+def read_facts(content: bytes, expected: Sequence[str] = ()) -> SessionFacts:
     """Raise DocumentError, in a sentence, where no chain can be read. Of a session with several chains, such as those of its
-    subagents, the longest one is judged and counted; tokens and tools are those of all, each message once."""
+    subagents, the longest one is judged and counted; tokens and tools are those of all, each message once. `expected` names formats
+    that the session is probably in, which are tried first."""
     head = content[:HEAD]
     with open_source(content) as source:
         del content  # the source has its own copy
-        return _Reading(head, source, load_session(source)).facts()
+        return _Reading(head, source, load_session(source, expected)).facts()
 
 
 class _Reading:
@@ -182,9 +183,9 @@ class LoadedSession:
     chain."""
 
 
-def load_session(source: Source) -> LoadedSession:
+def load_session(source: Source, expected: Sequence[str] = ()) -> LoadedSession:
     """Raise DocumentError, in a sentence, where no chain can be read."""
-    offers = offers_with_notes(source)
+    offers = offers_with_notes(source, expected=expected)
     if all(offer.found.only is not None for offer in offers):
         return _load_threads(source, offers)
     chains = [load_offer(source, offer) for offer in offers]
