@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -162,7 +162,7 @@ class Coverage:
         for unit in units:
             value = self._format.spoken(unit.value)
             known = self._known(value)
-            if _is_plainly_shown(value, shown.texts, known):
+            if _is_plainly_shown(value, shown, known):
                 continue
             misspelt = self._add_misspelt(value, known, unit)
             unseen = [each for each in _unseen(value, shown, known) if each[0] not in misspelt]
@@ -259,21 +259,21 @@ class _PartTexts:
     def __init__(self, message: Message) -> None:
         self._parts = message.parts
         self.texts = {text for part in message.parts for text in _texts_of(part) if text}
-        self._inner: set[str] | None = None
+
+    @cached_property
+    def inner(self) -> set[str]:
+        """The texts and numbers in those texts that are JSON, such as the arguments of a call."""
+        return set[str]().union(*map(_json_leaves, self.texts))
 
     def __contains__(self, text: str) -> bool:
-        if text in self.texts:
-            return True
-        if self._inner is None:
-            self._inner = set[str]().union(*map(_json_leaves, self.texts))
-        if text in self._inner:
+        if text in self.texts or text in self.inner:
             return True
         if self._has_binary() and _BASE64.fullmatch(text):
             return True
         is_long = len(text) >= LEAST or text.isalpha() or _is_prose(text)
         if any((is_long and text in shown) or (len(shown) >= LEAST and shown in text) for shown in self.texts):
             return True
-        return text[:1] in ("{", "[") and is_json(text) and _json_leaves(text) <= self.texts | self._inner
+        return text[:1] in ("{", "[") and is_json(text) and _json_leaves(text) <= self.texts | self.inner
 
     def _has_binary(self) -> bool:
         media = (*self._parts, *(each for part in self._parts if isinstance(part, ToolResult) for each in part.media))
@@ -364,8 +364,9 @@ def _leaves(value: Any, known: Container[str]) -> list[_Leaf]:
     return found
 
 
-def _is_plainly_shown(value: Any, shown: Container[str], known: frozenset[str]) -> bool:
-    """Return True, cheaply, for nearly every record: all names are right, and each text is that of a part."""
+def _is_plainly_shown(value: Any, shown: _PartTexts, known: frozenset[str]) -> bool:
+    """Return True, cheaply, for nearly every record: all names are right, and each text is that of a part or inside one that is JSON."""
+    texts = shown.texts
     stack: list[Any] = [value]
     while stack:
         each = stack.pop()
@@ -376,16 +377,16 @@ def _is_plainly_shown(value: Any, shown: Container[str], known: frozenset[str]) 
             and (unknown := _unknown_names(tuple(each), known)) is not None
             and each.get("type") not in ("thinking", "reasoning")
         ):
-            if type(name := each.get("name")) is str and name and name not in shown:
+            if type(name := each.get("name")) is str and name and name not in texts:
                 return False
             members = [each[key] for key in unknown]
         else:
             return False
         for inner in members:
             if type(inner) is str:
-                if inner and (inner not in shown or inner in ROLE_WORDS):
+                if inner and (inner in ROLE_WORDS or (inner not in texts and inner not in shown.inner)):
                     return False
-            elif inner is not None:
+            elif inner is not None and type(inner) is not bool:
                 stack.append(inner)
     return True
 

@@ -71,11 +71,11 @@ def request_of(surroundings: Surroundings) -> Request:
     names = tuple(sorted({tool["name"] for tool in declared_tools(holders[0])}))
     tools = names if names or {"tools", "toolConfig"} & set(members) else None
     model = next(filter(None, map(find_model, holders)), "")
-    marked = marked_beside(surroundings)
+    texts = surroundings.document_texts()
     ends = surroundings.ends_single or any(map(_has_response, holders)) or bool(RUN_MEMBERS & set(members))
     thinking = string_of(holders[0].get("thinking"), "type")
     api = next(filter(None, map(find_api, holders)), "")
-    return Request(model, members, tools, marked, surroundings.is_single, ends, thinking, _stored(members, surroundings), api)
+    return Request(model, members, tools, marked_beside(texts), surroundings.is_single, ends, thinking, _stored(members, texts), api)
 
 
 def _has_response(holder: dict[str, Any]) -> bool:
@@ -83,9 +83,9 @@ def _has_response(holder: dict[str, Any]) -> bool:
     return any(isinstance(each, dict) and each.get("object") == "response" for each in (holder, *holder.values()))
 
 
-def _stored(members: Iterable[str], surroundings: Surroundings) -> str:
+def _stored(members: Iterable[str], texts: Iterable[str]) -> str:
     named = next((key for key in STORED if key in members), "")
-    has_references = any(REFERENCE in text and _REFERENCE.search(text) for text in surroundings.document_texts())
+    has_references = any(REFERENCE in text and _REFERENCE.search(text) for text in texts)
     return REFERENCE if has_references else named
 
 

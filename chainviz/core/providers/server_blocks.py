@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from chainviz.core.chain.messages import SLOT, Message, Opaque, ToolCall
-from chainviz.core.chain.surroundings import Surroundings
 from chainviz.core.dialects.values import objects_of, string_of
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import value_of
@@ -132,9 +131,8 @@ def _marked_in(block: Any, at: Pointer) -> Iterator[Pointer]:
         yield at
 
 
-def marked_beside(surroundings: Surroundings) -> int:
-    """Count the cache marks on tools, and on the request itself."""
-    texts = surroundings.document_texts()
+def marked_beside(texts: Sequence[str]) -> int:
+    """Count the cache marks on tools, and on the request itself, in the texts around the messages of its document."""
     if not any(KEY in text for text in texts):
         return 0
     try:

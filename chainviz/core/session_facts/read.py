@@ -60,7 +60,8 @@ class _Reading:
         head = read_head(self._head)
         times = self._times or times_beside(self._context)
         chain = MemoryChain(self._main.messages, self._main.format, self._context)
-        provider = own_provider(chain, read_request(self._context))
+        request = read_request(self._context)
+        provider = own_provider(chain, request)
         return SessionFacts(
             format=self._main.format,
             provider=provider.name,
@@ -72,7 +73,7 @@ class _Reading:
             days=frozenset((self._days or _days(times)) - {""}),
             usage=self._usage,
             tools=tools.by_day,
-            problems=_counted(resume_errors(provider, chain)),
+            problems=_counted(resume_errors(provider, chain, request)),
             structure_problems=_structure_problems(chain),
             unread=tuple(self._context.unread),
             secrets=len({finding.value for message in self._messages() for finding in scan_message(message, SECRETS)}),

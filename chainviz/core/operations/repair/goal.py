@@ -21,7 +21,7 @@ from chainviz.core.operations.repair.session import Worklist
 from chainviz.core.pictures import refused_among_many
 from chainviz.core.providers.check import check
 from chainviz.core.providers.contract import Provider
-from chainviz.core.providers.request import request_of
+from chainviz.core.providers.request import Request, request_of
 
 MOST_ROUNDS = 6
 """One fix may cause another error; for example, a message that loses its only part is empty."""
@@ -55,10 +55,11 @@ class Goal:
     provider: Provider
     resumes: bool = False
 
-    def errors(self, chain: MemoryChain) -> tuple[Problem, ...]:
+    def errors(self, chain: MemoryChain, request: Request | None = None) -> tuple[Problem, ...]:
+        """Return the errors of a chain. `request` is what its document records, if that was already read."""
         messages = (*chain.messages, NEXT) if self.resumes else chain.messages
-        problems = self._judged(check(self.provider, parse(messages), chain.format, request_of(chain.surroundings)), chain)
-        return tuple(each for each in problems if each.severity == "error" and each.message < len(chain.messages))
+        problems = check(self.provider, parse(messages), chain.format, request or request_of(chain.surroundings))
+        return tuple(each for each in self._judged(problems, chain) if each.severity == "error" and each.message < len(chain.messages))
 
     def _judged(self, problems: Iterable[Problem], chain: MemoryChain) -> Iterator[Problem]:
         """Raise the severity of problems that depend on the rest of the session. A large image is an error if the same
@@ -83,10 +84,11 @@ def sent_places(format: Format, messages: Sequence[Message]) -> list[int]:
     return [place for place in range(start, len(messages)) if format.is_sent(messages[place])]
 
 
-def resume_errors(provider: Provider, chain: MemoryChain) -> tuple[Problem, ...]:
-    """Return why a provider's API would refuse the next request of a session. Places count only the messages that are sent."""
+def resume_errors(provider: Provider, chain: MemoryChain, request: Request | None = None) -> tuple[Problem, ...]:
+    """Return why a provider's API would refuse the next request of a session. Places count only the messages that are sent. `request`
+    is what its document records, if that was already read."""
     sent = tuple(chain.messages[place] for place in sent_places(get_format(chain.format), chain.messages))
-    return Goal(provider, resumes=True).errors(replace(chain, messages=sent))
+    return Goal(provider, resumes=True).errors(replace(chain, messages=sent), request)
 
 
 def reach(goal: Goal, chain: MemoryChain, work: Work) -> Reached:

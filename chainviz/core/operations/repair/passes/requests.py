@@ -199,7 +199,7 @@ def fix_cache_marks(work: Worklist) -> None:
     if not PROVIDER.limits_marks(work.chain.format) or not work.options.asks_for(DROP):
         return
     marked = [(place, *block) for place, message in work.read(has_marks) for block in marked_blocks(message)]
-    beside = marked_beside(work.chain.surroundings)
+    beside = marked_beside(work.chain.surroundings.document_texts())
     number = len(marked) + beside
     surplus = marked[: max(0, number - MOST)]
     if not surplus:
