@@ -44,7 +44,7 @@ def add_agent(parser: argparse.ArgumentParser) -> None:
 def run_sessions(arguments: argparse.Namespace) -> int:
     sessions, code = chosen_sessions(arguments)
     if arguments.needs_fix:
-        refused = {each.session for each in diagnose_all(sessions) if each.needs_fix}
+        refused = {each.session for each in diagnose_all(sessions) if each.state in ("refused", "unfixable")}
         sessions = [session for session in sessions if session in refused]
     for session in sessions:
         try:

@@ -15,6 +15,7 @@ from chainviz.api.tree_text import change_line
 from chainviz.core.databases import Change
 from chainviz.core.databases.contract import Database
 from chainviz.core.errors import ChainError, DocumentError, NotFullyRead, Refused
+from chainviz.core.session_facts import read_facts
 from chainviz.core.sources import Session, find_stores, get_store, read_sessions
 from chainviz.core.sources.running import agent_process
 from chainviz.fixes.backups import HAND_OVER
@@ -69,7 +70,8 @@ def _diagnosis(session: Session, content: bytes | DocumentError, database: Datab
             raise content
         fixed = fix_content(content, session.address, report_lines, HowToRead(database=database))
     except ChainError as error:
-        refused: State = "part" if isinstance(error, NotFullyRead) else "unfixable"
+        is_part = isinstance(error, NotFullyRead) and isinstance(content, bytes) and not read_facts(content).problems
+        refused: State = "part" if is_part else "unfixable"
         cause = str(error).removeprefix(f"{session.address}: ")
         return Diagnosis(session, refused if isinstance(error, Refused) else "unreadable", (cause,))
     left = [sentence for each in fixed.chains for sentence in each.result.warnings] if fixed.has_errors_left else []

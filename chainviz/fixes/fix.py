@@ -17,25 +17,10 @@ from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.execute import WARNING as SIGNED
 from chainviz.core.providers.contract import Provider
+from chainviz.core.session_records.damage import as_meant, numbered
+from chainviz.core.session_records.records import Records, whole_records, with_kept
 from chainviz.fixes.backups import HAND_OVER
-from chainviz.fixes.records import (
-    Records,
-    relinked,
-    renumbered,
-    whole_records,
-    with_escaped_separators,
-    with_kept,
-    without_lines,
-    without_repeats,
-)
 
-NUMBERED = {"codex_rollout": "ordinal"}
-"""The member with the number of a record, by format. Codex, since 0.146, resumes a session only if no number is missing."""
-UNIQUE = {"codex_rollout": "ordinal", "copilot_cli": "id", "kimi_code": "event"}
-"""A member with a unique value for each record, by format. Equal records with an equal value were written twice."""
-SPLITS_AT_SEPARATORS = frozenset(("copilot_cli",))
-"""Formats of agents that take U+2028 for the end of a line (github.com/github/copilot-cli/issues/2012)."""
-SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
 RESPELLED = "No text changes; these lines are written in the form that the API takes:"
 T = TypeVar("T")
 """The representation of a chain's difference, which the caller chooses."""
@@ -129,8 +114,8 @@ def _fix_document(old: bytes, name: str, show: Callable[[Chain, Result], T], for
         new = b"".join(document_of(chains)) if any(each.is_changed for each in fixed) else content
         found = file.chains[0].format
         links = get_format(found).links
-    new, said = _numbered(content, with_kept(content, new, links) if links else new, found)
-    return FixedSession(old, new, (*records.damage, *said), tuple(fixed))
+    new = numbered(with_kept(content, new, links) if links else new, found)[0]
+    return FixedSession(old, new, (*records.damage, *numbered(content, found)[1]), tuple(fixed))
 
 
 def _refuse_unread(unread: Sequence[Unread], name: str) -> None:
@@ -140,21 +125,12 @@ def _refuse_unread(unread: Sequence[Unread], name: str) -> None:
         raise NotFullyRead(f"{name}: {refused} The file is unchanged.") from None
 
 
-def _numbered(before: bytes, after: bytes, format: str) -> tuple[bytes, tuple[str, ...]]:
-    """Return the fixed session with its records renumbered for its agent, and a sentence if the numbers were wrong."""
-    if format not in NUMBERED or f'"{NUMBERED[format]}"'.encode() not in before:
-        return after, ()
-    line = renumbered(before, NUMBERED[format])[1]
-    damage = (f"The number of the record in line {line:,} does not follow the one before it; from there on the records are renumbered.",)
-    return renumbered(after, NUMBERED[format])[0], damage if line else ()
-
-
 def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Records]:
     """Open a session and restore its damaged records. Return the file and the records."""
     records = whole_records(old)
     file = _open(records.content, name, format)
     is_lines = all(chain.envelope.lines for chain in file.chains)
-    meant = _as_meant(records, file) if is_lines else records
+    meant = as_meant(records, file.chains[0].format, [chain.messages for chain in file.chains]) if is_lines else records
     if meant.damage and not is_lines:
         file.source.close()
         raise Refused(f"{name}: {meant.damage[0]} The file is unchanged.")
@@ -162,18 +138,6 @@ def _opened(old: bytes, name: str, format: str | None) -> tuple[ChainFile, Recor
         file.source.close()
         file = _open(meant.content, name, format)
     return file, meant
-
-
-def _as_meant(records: Records, file: ChainFile) -> Records:
-    """Return the records with each record once, and with parents that are in the file."""
-    name = file.chains[0].format
-    links = get_format(name).links
-    starts = {each.start for chain in file.chains for each in get_format(chain.format).sent_twice(chain.messages)}
-    records = without_lines(records, starts, SENT_TWICE) if starts else records
-    records = with_escaped_separators(records) if name in SPLITS_AT_SEPARATORS else records
-    member = links.own if links else UNIQUE.get(name, "")
-    records = without_repeats(records, member) if member else records
-    return relinked(records, links) if links else records
 
 
 def _open(content: bytes, name: str, format: str | None) -> ChainFile:

@@ -185,7 +185,10 @@ def read_session(row: Session) -> None:
         if row.size > LARGEST:
             raise DocumentError(f"It is larger than {LARGEST // 1_000_000} MB; open it to check it.")
         store = store_of(row.source)
-        facts: SessionFacts | None = read_facts(store.read(Path(row.path), row.key), (*store.formats, row.format))
+        content, damage = store.read(Path(row.path), row.key), tuple[str, ...]()
+        if store.kind is not None:
+            content, damage = store.kind.without_damage(content)
+        facts: SessionFacts | None = read_facts(content, (*store.formats, row.format), damage)
         sentence = ""
     except ChainError as error:
         facts, sentence = None, str(error)

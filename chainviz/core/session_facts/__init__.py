@@ -8,6 +8,6 @@ from __future__ import annotations
 from chainviz.core.session_facts.facts import ErrorCount, Health, ProblemCount, Repeat, SessionFacts, ToolCount
 from chainviz.core.session_facts.read import read_facts
 
-FACTS_EDITION = 2
+FACTS_EDITION = 3
 """If this changes, stored facts are read again."""
 __all__ = ["FACTS_EDITION", "ErrorCount", "Health", "ProblemCount", "Repeat", "SessionFacts", "ToolCount", "read_facts"]

@@ -106,6 +106,8 @@ class SessionFacts:
 MOST_POINTS = 22
 
 
+DAMAGED = "damaged-records"
+"""The rule of a session with damaged records. Its agent cannot read them, or resumes without what precedes them."""
 MOST_KINDS = 50
 """The most kinds of errors, and of repeated calls, that are kept of a session: the most frequent ones."""
 LONGEST = 160

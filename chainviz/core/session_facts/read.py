@@ -12,6 +12,7 @@ from itertools import pairwise
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import HUMAN, Message
 from chainviz.core.chain.problems import Problem, section_problems
+from chainviz.core.chain.surroundings import Unread
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.units import Envelope
@@ -22,27 +23,32 @@ from chainviz.core.operations.repair.goal import resume_errors
 from chainviz.core.own_provider import own_provider
 from chainviz.core.providers.request import request_of as read_request
 from chainviz.core.secrets import SECRETS, scan_message
-from chainviz.core.session_facts.facts import MOST_POINTS, Day, ProblemCount, SessionFacts, ToolFacts, ending_of
+from chainviz.core.session_facts.facts import DAMAGED, MOST_POINTS, Day, ProblemCount, SessionFacts, ToolFacts, ending_of
+from chainviz.core.session_records.damage import damage_of
 from chainviz.core.sources.head import HEAD, read_head
 from chainviz.core.usage.document_usage import last_call_beside, recorded_beside, recorded_title, request_of
 from chainviz.core.usage.recorded import LastCall, TokenUsage
 from chainviz.core.usage.times import NO_TIMES, Record, Times, calls_beside, record_of, times_beside
 
 
-def read_facts(content: bytes, expected: Sequence[str] = ()) -> SessionFacts:
+def read_facts(content: bytes, expected: Sequence[str] = (), damage: Sequence[str] = ()) -> SessionFacts:
     """Raise DocumentError, in a sentence, where no chain can be read. Of a session with several chains, such as those of its
     subagents, the longest one is judged and counted; tokens and tools are those of all, each message once. `expected` names formats
-    that the session is probably in, which are tried first."""
+    that the session is probably in, which are tried first. `damage` has a sentence for each fault that its database repaired."""
     head = content[:HEAD]
     with open_source(content) as source:
         del content  # the source has its own copy
-        return _Reading(head, source, load_session(source, expected)).facts()
+        session = load_session(source, expected)
+        if session.main.envelope.lines:
+            damage = (*damage, *damage_of(source.read(0, source.size), session.main.format, session.parts))
+        return _Reading(head, source, session).facts(damage)
 
 
 class _Reading:
     def __init__(self, head: bytes, source: Source, session: LoadedSession) -> None:
         self._head, self._main, self._parts = head, session.main, session.parts
         self._context = DocumentContext(session.main.envelope, source.read)
+        self._unread = (*self._context.unread, *session.other_unread)
         self._contexts = [self._context, *(DocumentContext(each, source.read) for each in session.other_envelopes)]
         self._usage: dict[tuple[Day, str], TokenUsage] = {}
         self._prompts: list[int] = []
@@ -50,7 +56,7 @@ class _Reading:
         self._days = set[Day]()
         self._last: LastCall | None = None
 
-    def facts(self) -> SessionFacts:
+    def facts(self, damage: Sequence[str]) -> SessionFacts:
         tools = ToolFacts()
         for messages in self._parts:
             self._read_messages(messages, tools)
@@ -73,9 +79,9 @@ class _Reading:
             days=frozenset((self._days or _days(times)) - {""}),
             usage=self._usage,
             tools=tools.by_day,
-            problems=_counted(resume_errors(provider, chain, request)),
+            problems=(*_of_damage(damage), *_counted(resume_errors(provider, chain, request))),
             structure_problems=_structure_problems(chain),
-            unread=tuple(self._context.unread),
+            unread=tuple(dict.fromkeys(self._unread)),
             secrets=len({finding.value for message in self._messages() for finding in scan_message(message, SECRETS)}),
             errors=tools.errors(),
             repeats=tools.repeats(),
@@ -165,6 +171,11 @@ def _counted(problems: Iterable[Problem]) -> tuple[ProblemCount, ...]:
     return tuple(sorted(by_rule.values(), key=lambda each: -each.number))
 
 
+def _of_damage(damage: Sequence[str]) -> Iterator[ProblemCount]:
+    if damage:
+        yield ProblemCount(DAMAGED, len(damage), damage[0])
+
+
 def _points(prompts: Sequence[int]) -> tuple[int, ...]:
     """Reduce the prompts to few points: the largest of each range."""
     if len(prompts) <= MOST_POINTS:
@@ -182,6 +193,8 @@ class LoadedSession:
     other_envelopes: Sequence[Envelope] = ()
     """The envelopes of the other chains that are separate documents; threads of one document share that of the main
     chain."""
+    other_unread: Sequence[Unread] = ()
+    """What was not read of the other chains."""
 
 
 def load_session(source: Source, expected: Sequence[str] = ()) -> LoadedSession:
@@ -193,17 +206,19 @@ def load_session(source: Source, expected: Sequence[str] = ()) -> LoadedSession:
     main = max(chains, key=lambda each: len(each.messages))
     others = [each for each in chains if each is not main]
     parts = without_shared([main.messages, *(each.messages for each in others)])
-    return LoadedSession(main, parts, [each.envelope for each in others])
+    envelopes = [each.envelope for each in others]
+    return LoadedSession(main, parts, envelopes, [unread for each in envelopes for unread in each.unread])
 
 
 def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
     """Load threads, which share the lines of one file: of all but the longest one only the messages, from their own lines."""
     likely = max(offers, key=lambda offer: len(offer.found.only or ()))
     main = load_offer(source, likely)
-    threads = [
-        main.messages if offer is likely else tuple(read_chain(source, offer.found.without_others(), offer.formats[0])) for offer in offers
-    ]
+    others = [place for place, offer in enumerate(offers) if offer is not likely]
+    readers = {place: read_chain(source, offers[place].found.without_others(), offers[place].formats[0]) for place in others}
+    threads = [tuple(readers[place]) if place in readers else main.messages for place in range(len(offers))]
     longest = max(range(len(offers)), key=lambda number: len(threads[number]))
     if offers[longest] is not likely:
         main = load_offer(source, offers[longest])
-    return LoadedSession(main, without_shared([main.messages, *threads[:longest], *threads[longest + 1 :]]))
+    unread = [unread for place, reader in readers.items() if place != longest for unread in reader.envelope.unread]
+    return LoadedSession(main, without_shared([main.messages, *threads[:longest], *threads[longest + 1 :]]), (), unread)
