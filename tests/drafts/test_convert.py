@@ -141,3 +141,16 @@ def test_tools_and_settings_move_in_a_draft_and_at_export(client: Client) -> Non
     line = change(there, Convert(), ConvertOptions(to="openai_chat", fine_tuning=True))
     written = content(target_of_draft(Draft.objects.get(pk=line.pk)).stored.snapshot)
     assert json.loads(written) == {"messages": request["messages"], "tools": request["tools"]} and written.count(b"\n") == 1
+
+
+def test_losses_are_shown_before_the_preview(chain: Chain, client: Client) -> None:
+    address = f"/c/{chain.pk}/do/convert/?v=1"
+    lost = "call ids become numbers, and results are not marked as errors"
+    first = client.get(address).content.decode()
+    assert "Choose a format" in first and lost not in first
+    shown = client.post(address, {"to": "react_log", "act": "look"})
+    assert shown.status_code == 200 and lost in shown.content.decode() and not Draft.objects.exists()
+    fragment = client.post(address, {"to": "react_log", "act": "look"}, headers={"HX-Request": "true"}).content.decode()
+    assert lost in fragment and "<html" not in fragment
+    unknown = client.post(address, {"to": "nonsense", "act": "look"})
+    assert unknown.status_code == 200 and "would be lost" not in unknown.content.decode().partition('id="losses"')[2]

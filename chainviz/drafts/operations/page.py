@@ -28,6 +28,7 @@ from chainviz.core.recipes import make_step
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.compact.choices import CompactChoices
+from chainviz.drafts.operations.convert import ConvertChoices
 from chainviz.drafts.operations.mask.choices import MaskChoices
 from chainviz.drafts.operations.observations.choices import ObservationsChoices
 from chainviz.drafts.operations.redact.choices import RedactChoices
@@ -46,6 +47,7 @@ from chainviz.web.http import see_other, small_number, wants_fragment
 
 PARTICULAR: dict[str, type[Choices]] = {
     "compact": CompactChoices,
+    "convert": ConvertChoices,
     "mask": MaskChoices,
     "observations": ObservationsChoices,
     "redact": RedactChoices,

@@ -46,15 +46,18 @@ class ConvertOptions(Options):
         description="The name of the format to write; same keeps the document as it is.",
         json_schema_extra={
             "choices": {SAME: "The same format", **{format.name: format.label for format in WRITTEN}},
-            "hint": "The report lists what a format cannot hold.",
+            "hint": "What the format cannot hold is listed before anything changes.",
         },
     )
     provider: str = Field(
         default="",
-        title="Switch to provider",
+        title="Provider",
         description="Call ids follow the provider's template, another provider's reasoning is dropped, and calls are marked where "
         "the provider requires its signature.",
-        json_schema_extra={"choices": {"": "No switch", **{provider.name: provider.label for provider in PROVIDERS}}},
+        json_schema_extra={
+            "choices": {"": "Any", **{provider.name: provider.label for provider in PROVIDERS}},
+            "hint": "Writes call ids as this API expects them, and removes the reasoning of other APIs.",
+        },
     )
     tool_call_id_template: str = Field(
         default="",
