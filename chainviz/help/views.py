@@ -100,7 +100,7 @@ def text_html(text: str) -> str:
 
 def table_html(table: Table) -> SafeString:
     """Render a table of a registry; a narrow screen shows each row as a block, with the column titles beside its cells."""
-    head = format_html_join("", '<th scope="col">{}</th>', ((title,) for title in table.titles))
+    head = format_html_join("", '<th scope="col">{}</th>', ((mark_safe(_inline(title)),) for title in table.titles))
     body = format_html_join("", "<tr{}>{}</tr>", ((_anchor(row), _cells(row, table)) for row in table.rows))
     return format_html('<table class="help-table"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>', head, body)
 
@@ -111,7 +111,7 @@ def _anchor(row: Row) -> SafeString:
 
 def _cells(row: Row, table: Table) -> SafeString:
     cells = zip(table.titles, row.cells, strict=True)
-    return format_html_join("", '<td data-title="{}">{}</td>', ((title, mark_safe(_inline(cell))) for title, cell in cells))
+    return format_html_join("", '<td data-title="{}">{}</td>', ((_plain(title), mark_safe(_inline(cell))) for title, cell in cells))
 
 
 def _inline(markdown: str) -> str:
@@ -120,12 +120,13 @@ def _inline(markdown: str) -> str:
 
 MOST = 40
 """The most hits that are listed."""
+_PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-|]|\d+\.) )")
 _MARKS = re.compile(r"[`*|]+|\]\([^)]*\)|<!--.*?-->|\[")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The text below a heading, or in a table row with an address, as plain lines."""
+    """The text below a heading, or a row of a table, as plain paragraphs."""
 
     page: Page
     heading: str
@@ -146,11 +147,15 @@ class Hit:
 
 
 def find_in_help(query: str) -> list[Hit]:
-    """Return the sections that contain every word: those with a word in a heading first, then in reading order."""
+    """Return the sections that contain every word: those with a word in a heading first, then in reading order.
+
+    Rows of a table without addresses of their own are one hit.
+    """
     words = query.casefold().split()
     sections = [section for section in all_sections() if section.matches(words)] if words else []
     sections.sort(key=lambda section: not any(word in f"{section.page.title} {section.heading}".casefold() for word in words))
-    return [Hit(section, _excerpt(section, words)) for section in sections[:MOST]]
+    first_at = {(section.page.name, section.anchor): section for section in reversed(sections)}
+    return [Hit(section, _excerpt(section, words)) for section in sections if first_at[section.page.name, section.anchor] is section][:MOST]
 
 
 def _excerpt(section: Section, words: list[str]) -> str:
@@ -177,9 +182,9 @@ def _sections(page: Page) -> Iterator[Section]:
         for index, piece in enumerate(re.split(r"^##+ (.+)$", block, flags=re.MULTILINE)):
             if index % 2:
                 heading = _plain(piece)
-            elif lines := tuple(_plain(line) for line in piece.splitlines() if line.strip()):
+            elif lines := tuple(_plain(line) for line in _PARAGRAPHS.split(piece) if line.strip()):
                 yield Section(page, heading, slugify(heading), lines)
 
 
 def _plain(markdown: str) -> str:
-    return _MARKS.sub("", markdown).replace("\\", "").strip(" -#")
+    return " ".join(_MARKS.sub("", markdown).replace("\\", "").split()).strip(" -#")

@@ -41,3 +41,11 @@ def test_the_excerpt_contains_a_word_and_headings_come_first(client: Client) -> 
     assert all(re.search("single|sign-on", hit.excerpt + hit.section.heading, re.IGNORECASE) for hit in hits)
     html = unescape(client.get("/help/?q=single+sign-on").content.decode())
     assert '<a href="/help/team/#single-sign-on">' in html
+
+
+def test_a_section_is_listed_once_with_whole_sentences() -> None:
+    hits = find_in_help("compact")
+    places = [(hit.section.page.name, hit.section.anchor) for hit in hits]
+    assert len(places) == len(set(places))
+    state = next(hit for hit in hits if hit.section.heading == "State" and hit.section.page.name == "state")
+    assert state.excerpt.endswith((".", "…"))
