@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -119,7 +118,6 @@ class Facet:
     count: int
     is_chosen: bool
     hint: str = ""
-    state: str = "quiet"
     messages: int = 0
     size: int = 0
 
@@ -157,13 +155,6 @@ class Facets:
     @property
     def is_mixed(self) -> bool:
         return len(self.text_formats) > 1
-
-    @property
-    def shares(self) -> tuple[tuple[Facet, float, float], ...]:
-        """Return each format with its place and width in a bar of length 100."""
-        total = max(1, self.totals.results)
-        ends = accumulate(each.count / total * 100 for each in self.formats)
-        return tuple((each, end - each.count / total * 100, each.count / total * 100) for each, end in zip(self.formats, ends, strict=True))
 
 
 def facets_of(index: ObservationIndex, wanted: Filter) -> Facets:
@@ -207,7 +198,7 @@ def _formats(index: ObservationIndex, wanted: Filter) -> tuple[Facet, ...]:
     return tuple(
         Facet(
             names[place], FORMAT_LABELS[names[place]], results[place], names[place] in wanted.formats,
-            state=FORMAT_STATES.get(names[place], "quiet"), messages=messages[place], size=sizes[place],
+            messages=messages[place], size=sizes[place],
         )
         for place in sorted(results, key=lambda place: order.index(names[place]))
     )  # fmt: skip

@@ -96,9 +96,9 @@ def test_an_unknown_path_is_not_there(chain: Chain) -> None:
 
 def test_a_message_that_only_looks_like_results_can_be_made_one(chain: Chain) -> None:
     html = page(chain)
-    assert "Unknown format" in html
+    assert "Possible results" in html
     made = page(chain, f"?name={quote('INFO')}")
-    assert "Unknown format" not in made
+    assert "Possible results" not in made
     assert "INFO, 7 B" in cards(made)
 
 

@@ -73,7 +73,7 @@ SHOWN = 3
 
 class ConvertObservations:
     name = "observations"
-    label = "Convert observations"
+    label = "Convert tool results"
     doing = "Converting observations"
     badge = Badge("Observations converted", "tool", "changed")
     nothing = "These choices convert no observations."
