@@ -149,7 +149,7 @@ def test_a_compaction_counts_each_removed_node_once() -> None:
     nodes = ShapeRows(chainviz.load(CONTENT)[0].messages).rows(1, 1 + removed)
     assert f"Messages {len(MESSAGES)} {len(made.chain)} −{removed}" in preview
     assert f"{len(nodes)} nodes changed {len(nodes)} removed" in preview and f"{removed} messages removed" in preview
-    assert f"Messages stored {len(MESSAGES) - 1} {len(MESSAGES) - 1}" in page and "1 system message at the start never compacted" in page
+    assert "1 system message at the start never compacted" in page
 
 
 def test_a_simulation_counts_what_compact_removes() -> None:

@@ -61,14 +61,15 @@ def test_the_page_runs_a_strategy_at_once(chain: Chain) -> None:
     assert fields_of(page)["type@"] == ["composite"] and fields_of(page)["keep_first_request"] == ["on"]
     assert "A limit of 0 is off." in text_of(page), "the window of the model is not known, and nothing is removed unasked"
     assert re.findall(r'value="add:compactors:(\w+)"[^>]*>([^<]+)<', page)[0] == ("message_limit", "Message limit")
-    assert "0 removed 12 kept" in text_of(page)
+    assert "Nothing to compact" in text_of(page)
+    assert re.search(r'id="apply"\s+disabled>', page)
 
 
 def test_a_token_limit_begins_with_the_window_of_the_recorded_model() -> None:
     chain = make_chain_of(json.dumps({"model": "claude-opus-4-5", "messages": talk(3)}).encode())
     page = Client().get(f"/c/{chain.pk}/do/compact/").content.decode()
     assert fields_of(page)["max_tokens@compactors[0]"] == ["160,000"]
-    assert "The context window of claude-opus-4-5 is 200,000 tokens." in " ".join(page.split())
+    assert "claude-opus-4-5 reads at most 200,000 tokens at once." in " ".join(page.split())
     added = post(chain, {"type": "composite", "compactors": [LIMIT]}, "add:compactors:token_limit").content.decode()
     assert fields_of(added)["max_tokens@compactors[1]"] == ["160,000"]
 
@@ -76,12 +77,12 @@ def test_a_token_limit_begins_with_the_window_of_the_recorded_model() -> None:
 def test_a_run_shows_its_trace_its_cut_and_what_goes(chain: Chain) -> None:
     page = post(chain, {"type": "composite", "compactors": [{"type": "token_limit", "max_tokens": 9_000}, LIMIT]})
     found = text_of(page.content.decode())
-    assert "1 Token limit not triggered" in found
-    assert "2 Message limit changed the state 12 messages, limit 3." in found
+    assert "1 Token limit within its limit" in found
+    assert "2 Message limit applied 12 messages, limit 3." in found
     assert "Cut after the first 10 messages" in found
     assert "target" in found
     assert "10 removed 2 kept" in found
-    assert "Messages stored 12 2 −83%" in found
+    assert "Messages 12 2 −83%" in found
     assert "Turns 6 1" in found
     assert "1 system message at the start never compacted" in found
     assert found.count("10 removed above") == 1
@@ -99,16 +100,16 @@ def test_the_first_request_stays_where_it_is_ticked(chain: Chain) -> None:
 
 def test_recorded_tokens_are_not_compared_with_an_estimate(chain: Chain) -> None:
     given = text_of(post(chain, LIMIT, prompt_tokens="9000").content.decode())
-    assert re.search(r"Prompt tokens, given, then estimated 9,000 ≈ [\d,]+ Bytes", given)
+    assert re.search(r"Tokens of the next call 9,000 given ≈ [\d,]+ Bytes", given)
     for counter in ("bytes", "o200k"):
         counted = text_of(post(chain, LIMIT, counter=counter).content.decode())
-        assert re.search(r"Prompt tokens, (estimated|o200k) [\d,]+ [\d,]+ −\d+%", counted), counter
+        assert re.search(r"Tokens of the next call, (estimated|o200k) [\d,]+ [\d,]+ −\d+%", counted), counter
 
 
 def test_a_compactor_without_effect_falls_through(chain: Chain) -> None:
     one = {"type": "split", "trigger": {"type": "always"}, "strategy": {"type": "message_limit", "max_messages": 100}}
     found = text_of(post(chain, {"type": "composite", "compactors": [one, LIMIT]}).content.decode())
-    assert "1 Split triggered, removed nothing Always It always triggers." in found
+    assert "1 Split removed nothing Always It always triggers." in found
     assert "Continues with the next step." in found
 
 
@@ -143,9 +144,9 @@ def test_a_run_that_changes_nothing_is_refused_as_a_step(chain: Chain) -> None:
 
 def test_prompt_tokens_are_given_or_estimated(chain: Chain) -> None:
     strategy = {"type": "token_limit", "max_tokens": 1_000}
-    assert "Prompt tokens, estimated" in text_of(post(chain, strategy).content.decode())
+    assert "prompt tokens (estimated)" in text_of(post(chain, strategy).content.decode())
     found = text_of(post(chain, strategy, prompt_tokens="2000").content.decode())
-    assert "Prompt tokens, given, then estimated 2,000" in found
+    assert "Tokens of the next call 2,000 given" in found
     assert post(chain, strategy, prompt_tokens="many").status_code == 200
     assert post(chain, strategy, "apply", prompt_tokens="-1").status_code == 422
 

@@ -99,17 +99,17 @@ def test_two_columns_show_what_is_stored_and_what_is_sent(talk: Chain) -> None:
     found = rows(get(talk))
     assert found[:2] == [
         "section: System messages at the start from the next call, 17 B",
-        "row: sent, not stored System You are the desk. sent only 17 B",
+        "row: not kept System You are the desk. sent only 17 B",
     ]
     assert found[2] == "section: §1 Hello 3 messages · 24 B"
-    assert "row: 2 System The passenger checked in. stored 25 B 2 System The passenger checked in. 25 B" in found
+    assert "row: 2 System The passenger checked in. kept 25 B 2 System The passenger checked in. 25 B" in found
     assert "row: 4 find_cabin calls 8 31 B 4 find_cabin calls 8 31 B" in [re.sub(r"\d+ B", "31 B", row) for row in found]
     assert any("find_cabin result 8106" in row for row in found)
     at = found.index("divider: Seen by the model up to here 7 messages")
-    assert found[at + 2].startswith("row: 7 Human Event: boarding passes were opened. appended")
+    assert found[at + 2].startswith("row: 7 Human Event: boarding passes were opened. new")
     assert found[-2:] == [
         "section: Next call",
-        "row: Calls, results and reply are stored when the call ends with stop . If it fails, the state stays as it is."
+        "row: The reply is kept once it is complete, with its calls and their results. If the call fails, nothing is added."
         " The model answers here.",
     ]
 
@@ -128,7 +128,7 @@ def test_the_next_call_is_what_a_person_enters(talk: Chain) -> None:
         Client(), f"/c/{talk.pk}/state/", lead__0="Be brief.\r\nBe kind.", next="And the dog?", window="8192", processed="2"
     ).content.decode()
     found = rows(page)
-    assert found[1] == "row: sent, not stored System Be brief. Be kind. sent only 18 B"
+    assert found[1] == "row: not kept System Be brief. Be kind. sent only 18 B"
     assert "divider: Seen by the model up to here 2 messages" in found
     assert found[-2].startswith("row: Human And the dog? once the reply is complete 12 B")
     assert 'data-kind="next" x=' in page
@@ -288,14 +288,14 @@ def test_a_chain_without_a_provider_is_converted_first() -> None:
     chain = make_chain_of(json.dumps([{"role": "human", "parts": [{"type": "text", "text": "Hello"}]}]).encode())
     page = get(chain)
     assert "No provider stores messages in this format." in page
-    assert "Export state" not in page
+    assert "Download the state" not in page
     answer = Client().get(f"/c/{chain.pk}/state/document")
     assert answer.status_code == 422
 
 
 def test_nothing_stored_is_said() -> None:
     page = get(make_chain([system("Only this.")]))
-    assert "No message is stored." in page
+    assert "No message is kept." in page
     assert "Nothing would be stored" in page
 
 

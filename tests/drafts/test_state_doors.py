@@ -46,4 +46,4 @@ def test_file_of_this_machine_names_the_fault_and_is_not_exported_as_another_sta
 
 def test_state_page_shows_the_version_of_the_document(client: Client) -> None:
     take_file(local_member(), CASES / "seeds" / "state_version2.json")
-    assert "state version 2" in client.get(f"/c/{Chain.objects.get().pk}/state/").content.decode()
+    assert "<dd>version 2</dd>" in client.get(f"/c/{Chain.objects.get().pk}/state/").content.decode()

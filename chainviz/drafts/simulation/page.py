@@ -21,7 +21,7 @@ from chainviz.chains.render.visible_text import one_line
 from chainviz.core.errors import ChainError, OptionsError
 from chainviz.core.operations.compact import parse_strategy, print_strategy
 from chainviz.core.operations.contract import Context
-from chainviz.drafts.operations.compact.tree import node_of
+from chainviz.drafts.operations.compact.tree import fitting, node_of
 from chainviz.drafts.operations.presets import presets_of
 from chainviz.drafts.simulation import run
 from chainviz.drafts.simulation.chart import Chart, Lanes
@@ -38,6 +38,7 @@ EXAMPLES = (
     ("Token limit 8,000", {"type": "token_limit", "max_tokens": 8_000}),
 )
 """The example strategies."""
+HALF = 50
 MOST_STRATEGY = 20_000
 MOST_NAMED = 2
 """The most turns that are listed at which a strategy fired."""
@@ -119,7 +120,7 @@ class SimulationPage:
         """Return the name and choices of each of the two fields."""
         presets = presets_of(self.target.person, "compact")
         saved = [(preset.name, print_strategy(parse_strategy(preset.options["strategy"]))) for preset in presets]
-        known = [("None", ""), *((name, json.dumps(value)) for name, value in EXAMPLES), *saved]
+        known = [("None", ""), *((name, json.dumps(value)) for name, value in examples_for(self.target)), *saved]
         return [(key, _with(known, getattr(self.chosen, key))) for key in ("a", "b")]
 
     @property
@@ -199,6 +200,12 @@ class SimulationPage:
         return byte_text(value) if self.view.unit == "bytes" else f"{value:,}"
 
 
+def examples_for(target: Target) -> tuple[tuple[str, Any], ...]:
+    """Return the example strategies, by label. The first fits the window of the recorded model if that is known."""
+    window = target.context_window
+    return (*((("Half of the window", fitting(window.tokens, HALF)),) if window and window.tokens else ()), *EXAMPLES)
+
+
 def _fired_words(turns: Sequence[int]) -> str:
     if len(turns) > MOST_NAMED:
         return f"{len(turns):,} times, first after turn {turns[0]:,}"
@@ -228,7 +235,7 @@ def simulation(request: HttpRequest, chain_id: int) -> HttpResponse:
         ran = SimulationRan.model_validate(job.result) if job.state == Job.State.DONE else None
         return _answer(request, SimulationPage(target, chosen, view, ran, job, job.message if job.is_finished and not ran else ""))
     try:
-        chosen = _chosen(request.GET)
+        chosen = _chosen(request.GET, target)
     except OptionsError as refused:
         return _answer(request, SimulationPage(target, Chosen(), view, None, error=str(refused)))
     page = SimulationPage(target, chosen, view, None)
@@ -247,7 +254,7 @@ def _post(request: HttpRequest, target: Target, job: Job | None) -> HttpResponse
         lease.cancel(job)
         return see_other(SimulationPage(target, Chosen.model_validate(job.args["chosen"]), view, None, job).address)
     try:
-        chosen = _chosen(request.POST)
+        chosen = _chosen(request.POST, target)
     except OptionsError as refused:
         return _answer(request, SimulationPage(target, Chosen(), view, None, error=str(refused)))
     job = run.start(target, chosen) if SimulationPage(target, chosen, view, None).is_long else None
@@ -262,9 +269,9 @@ def _job(request: HttpRequest, target: Target) -> Job | None:
     return job
 
 
-def _chosen(given: QueryDict) -> Chosen:
+def _chosen(given: QueryDict, target: Target) -> Chosen:
     """Raise OptionsError for an invalid strategy."""
-    usual = {"a": json.dumps(EXAMPLES[0][1]), "b": json.dumps(EXAMPLES[1][1])}
+    usual = {key: json.dumps(value) for key, (_, value) in zip("ab", examples_for(target), strict=False)}
     found = {key: given.get(key, usual[key])[:MOST_STRATEGY].strip() for key in usual}
     checked = {key: print_strategy(parse_strategy(text)) if text else "" for key, text in found.items()}
     is_first = not given.get("shown")

@@ -15,10 +15,10 @@ from chainviz.web.formatting import bar_step, byte_text
 
 WORDS = {
     "not_run": ("not run", "quiet", "quiet"),
-    "not_triggered": ("not triggered", "quiet", "close"),
+    "not_triggered": ("within its limit", "quiet", "close"),
     "triggered": ("true", "ok", "ok"),
-    "no_change": ("triggered, removed nothing", "changed", "next"),
-    "changed": ("changed the state", "removed", "removed"),
+    "no_change": ("removed nothing", "changed", "next"),
+    "changed": ("applied", "removed", "removed"),
 }
 """For each verdict: its name, its colour and its icon."""
 _PLACE = re.compile(r"\b(compactor|trigger)s\[(\d+)\]")
@@ -91,16 +91,16 @@ class Result:
     def measures(self) -> Iterator[Measure]:
         before, after = self.ran.before, self.ran.after
         yield self._tokens()
-        yield _measure("Bytes stored", before.size, after.size, is_bytes=True)
-        yield _measure("Messages stored", before.messages, after.messages)
+        yield _measure("Bytes", before.size, after.size, is_bytes=True)
+        yield _measure("Messages", before.messages, after.messages)
         yield _measure("Turns", before.turns, after.turns)
 
     def _tokens(self) -> Measure:
         """Return the measure in tokens. A recorded or given number is not compared with an estimate."""
         before, after, source = self.ran.before.tokens, self.ran.after.tokens, self.ran.tokens_source
         if source in ("recorded", "given"):
-            return Measure(f"Prompt tokens, {source}, then estimated", f"{before:,}", f"≈ {after:,}", "", None)
-        return _measure(f"Prompt tokens, {source}", before, after)
+            return Measure("Tokens of the next call", f"{before:,} {source}", f"≈ {after:,}", "", None)
+        return _measure(f"Tokens of the next call, {source}", before, after)
 
     def items(self) -> Iterator[Item]:
         top = 1 if any(step.depth == 0 and step.label == "Composite" for step in self.ran.steps) else 0
