@@ -161,6 +161,7 @@ def find_in_help(query: str) -> list[Hit]:
 def _excerpt(section: Section, words: list[str]) -> str:
     lines = [line for line in section.lines if any(word in line.casefold() for word in words)] or [*section.lines, ""]
     start = max(0, min((lines[0].casefold().find(word) for word in words if word in lines[0].casefold()), default=0) - 80)
+    start = lines[0].rfind(" ", 0, start) + 1
     end = start + 240
     return f"{'…' if start else ''}{lines[0][start:end]}{'…' if len(lines[0]) > end else ''}"
 

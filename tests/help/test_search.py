@@ -49,3 +49,4 @@ def test_a_section_is_listed_once_with_whole_sentences() -> None:
     assert len(places) == len(set(places))
     state = next(hit for hit in hits if hit.section.heading == "State" and hit.section.page.name == "state")
     assert state.excerpt.endswith((".", "…"))
+    assert all(hit.excerpt.removeprefix("…").split()[0] in " ".join(hit.section.lines).split() for hit in hits)
