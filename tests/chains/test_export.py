@@ -81,10 +81,17 @@ def test_a_search_lists_the_formats_that_match() -> None:
     several = page(chain, "to=gemini%20session")
     assert "?scope=chain&amp;to=gemini_cli" in several, "one format matches all words"
     several = page(chain, "to=state")
-    assert "formats match “state”" in several and 'href="?to=goaitools_state"' in several
+    assert "formats match “state”" in several and 'href="?to=goaitools_state#convert-title"' in several
     assert "No format matches “&lt;b&gt;”." in page(chain, "to=%3Cb%3E")
     fragment = Client().get(f"/c/{chain.pk}/v/1/export?to=anthropic", headers={"HX-Request": "true", "HX-Target": "conversion"})
     assert "Anthropic Messages: 1 error" in fragment.content.decode() and "<main" not in fragment.content.decode()
+
+
+def test_the_page_offers_usual_formats_and_one_download_of_equal_files() -> None:
+    chain = make_chain(STORY)
+    first = page(chain).partition('id="conversion"')
+    assert 'href="?to=anthropic#convert-title"' in first[2] and f'href="?to={chain.format}#' not in first[2]
+    assert "scope=original" not in page(chain)
 
 
 def test_a_data_set_is_one_line_for_fine_tuning() -> None:

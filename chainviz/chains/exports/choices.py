@@ -39,6 +39,8 @@ LOOKED_AT = 8_000_000
 them."""
 MOST_COPIED = 10_000_000
 TRIAL = DerivedKind("export-trial", 2)
+USUAL = ("openai_chat", "openai_responses", "anthropic", "gemini", "claude_code", "codex_rollout")
+"""The formats that the page offers before anything is typed."""
 
 
 def matching_formats(text: str) -> tuple[Format, ...]:
@@ -127,6 +129,10 @@ class Export:
         """The chain's own format first."""
         own = get_format(self.subject.snapshot.format)
         return (own, *(format for format in WRITTEN if format is not own))
+
+    @property
+    def usual(self) -> tuple[Format, ...]:
+        return tuple(get_format(name) for name in USUAL if name != self.format.name)
 
     @cached_property
     def place(self) -> DocumentPlace | None:

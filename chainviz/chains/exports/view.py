@@ -87,11 +87,12 @@ def _page(request: HttpRequest, subject: Subject, error: str = "") -> HttpRespon
     context["locked"] = locked_reason(subject.chain, subject.version)
     if request.htmx.target == "conversion":  # type: ignore[attr-defined]
         return _varying(render(request, "chains/exports/_conversion.html", context))
-    told = scan_before_export(subject, _to_scan(own), person_of(request))
+    upload = _to_scan(own)
+    told = scan_before_export(subject, upload, person_of(request))
     here = request.get_full_path()
     if wants_fragment(request) and not told.waits:
         return HttpResponse(status=204, headers={"HX-Redirect": here})
-    context |= {"error": error, "forms": FORMS, "told": told, "here": here, "is_purged": has_purge(subject.chain)}
+    context |= {"upload": upload, "error": error, "forms": FORMS, "told": told, "here": here, "is_purged": has_purge(subject.chain)}
     situation = Situation(subject)
     context["situation"] = situation
     context["verdict"] = verdict_view(situation.verdicts[situation.provider]) if situation.provider else None
