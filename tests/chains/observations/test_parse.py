@@ -161,7 +161,7 @@ def test_a_pasted_text_comes_back_with_its_sections() -> None:
 @pytest.mark.parametrize("text", ["", " \n", "\0", "<" * 5_000, "<a>" * 2_000, "# a\n" * 2_000, '<action>["', "\u2028\r"])
 def test_odd_texts_get_a_page(text: str) -> None:
     for format in ("", "xml", "markdown"):
-        assert "<h1>Parse</h1>" in paste(text, format=format, syntax="yaml")
+        assert "<h1>Parse a reply</h1>" in paste(text, format=format, syntax="yaml")
 
 
 def test_of_a_message_with_very_many_calls_only_its_text_is_read() -> None:
