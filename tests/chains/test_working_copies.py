@@ -55,9 +55,16 @@ def test_opened_session_is_a_working_copy_that_is_made_once(home: Path, client: 
 
 def test_session_that_cannot_be_read_says_why(home: Path, client: Client) -> None:
     Path(Session.objects.get().path).write_text("no session")
+    answer = client.post(f"/sessions/{Session.objects.get().pk}/open/", follow=True)
+    run_waiting_jobs()
+    page = client.get(answer.request["PATH_INFO"]).content.decode()
+    assert "one.jsonl" in page and "Keep it as raw text" in page
+
+
+def test_missing_file_of_a_session_says_so(home: Path, client: Client) -> None:
+    Path(Session.objects.get().path).unlink()
     answer = client.post(f"/sessions/{Session.objects.get().pk}/open/")
-    assert answer.status_code == 422
-    assert "one.jsonl" in answer.content.decode()
+    assert answer.status_code == 422 and "Try again" in answer.content.decode()
 
 
 def age(days: timedelta = KEPT_FOR + timedelta(hours=1)) -> None:

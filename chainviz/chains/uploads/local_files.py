@@ -315,4 +315,4 @@ def name_of(path: Path) -> str:
 
 def _with_path(path: Path, error: DocumentError) -> DocumentError:
     text = " ".join(str(error).split())
-    return DocumentError(text if str(path) in text else f"{path}: {text}", error.fault)
+    return DocumentError(text if str(path) in text else f"{path}: {text}", error.fault, raw=error.raw)

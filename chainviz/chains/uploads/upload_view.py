@@ -14,6 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
 
 from chainviz.accounts.audit.record import note, recorded_together
 from chainviz.accounts.models import member_of
@@ -149,6 +150,8 @@ def _line(request: HttpRequest, arrival: Arrival) -> HttpResponse:
 def arrival(request: HttpRequest, arrival_id: int) -> HttpResponse:
     found = arrival_for(request, arrival_id)
     if wants_fragment(request):
+        if found.state == State.DONE and request.htmx.current_url_abs_path == request.path:  # type: ignore[attr-defined]
+            return HttpResponseClientRedirect(request.path)
         response = _line(request, found)
         response.status_code = 200
         return response

@@ -20,6 +20,7 @@ from chainviz.chains.library.filter import library_address, read_filter
 from chainviz.chains.library.listing import fitting_entries
 from chainviz.chains.library.sessions import library_of
 from chainviz.chains.models import Chain, ChainQuerySet, WorkingCopy
+from chainviz.chains.uploads.arrivals import receive_local
 from chainviz.chains.uploads.local_files import chains_from
 from chainviz.chains.working_copies.kept import keep
 from chainviz.core.counts import count_text
@@ -76,10 +77,13 @@ def session(request: HttpRequest, session_id: int) -> HttpResponse:
 @requires("files")
 @require_POST
 def open_view(request: HttpRequest, session_id: int) -> HttpResponse:
+    """Redirect to the session's chain, or to the page of its import if it is large or can only be kept as raw text."""
     found = session_for(request, session_id)
     try:
         opened = open_session(member_of(request), found)
     except DocumentError as error:
+        if error.raw:
+            return see_other("chains:arrival", receive_local(member_of(request), Path(found.address), found.pk).pk)
         return render(request, "chains/working_copies/session.html", {"session": found, "error": str(error)}, status=422)
     if opened.arrival is not None:
         return see_other("chains:arrival", opened.arrival.pk)
