@@ -37,7 +37,7 @@ def explorer(page: Any, site: str) -> None:
 
 def changes(page: Any, site: str) -> None:
     open_sample(page, site, BROKEN)
-    page.get_by_role("link", name="Repair").first.click()
+    page.get_by_role("link", name="Fix").first.click()
     page.get_by_role("button", name="Preview the fixes").click()
     page.locator(".diff").wait_for()
 

@@ -88,7 +88,7 @@ def test_a_session_has_one_verdict_and_one_fix(client: Client) -> None:
     refused = [*before, summary, called(5, "toolu_2"), said(6, "And now?"), told(7, "Yes.")]
     page = page_of(client, session_of(accepted))
     assert "Anthropic: accepted" in page and "1 more error in messages" in " ".join(page.split())
-    assert "Export</a>" in page and "Repair all messages" in page
+    assert "Export</a>" in page and "Fix all messages" in page
     page = page_of(client, chain := session_of(refused))
     assert "Anthropic: 1 error" in page and "1 more error in messages" in " ".join(page.split())
     assert f'href="/c/{chain.pk}/fix/"' in page and "Fix 1 problem</a>" in page

@@ -148,7 +148,7 @@ def test_a_recipe_follows_a_list_that_is_renamed_and_keeps_one_from_deletion(cli
 
 def test_a_recipe_becomes_steps_of_a_draft(client: Client, chain: Chain, vendor: Recipe) -> None:
     page = client.get(f"/c/{chain.pk}/recipe/").content.decode()
-    assert "For the vendor" in page and "Repair → Mask secrets → Redact" in page
+    assert "For the vendor" in page and "Fix problems → Mask secrets → Redact" in page
     answer = send_form(client, f"/c/{chain.pk}/recipe/", recipe=vendor.pk)
     draft = Draft.objects.get()
     assert answer["Location"] == f"/c/{chain.pk}/d/{draft.pk}/"

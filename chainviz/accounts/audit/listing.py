@@ -208,7 +208,7 @@ ACTS = {
     "drafts:conflict": "Conflict decided",
     "drafts:edit": "Edit",
     "drafts:operation": "Operation",
-    "drafts:repair": "Repair",
+    "drafts:repair": "Fix problems",
     "drafts:save": "Version saved",
     "drafts:branch": "Saved as a branch",
     "drafts:draft": "Draft opened",

@@ -153,8 +153,8 @@ def _convert_url(situation: Situation) -> str:
 
 def _repair_label(situation: Situation) -> str:
     if situation.is_session:
-        return "Repair all messages"
-    return f"Repair {count_text(situation.problems, 'problem')}" if situation.problems else "Repair"
+        return "Fix all messages"
+    return f"Fix {count_text(situation.problems, 'problem')}" if situation.problems else "Fix problems"
 
 
 def _repair_hint(situation: Situation) -> str:
@@ -206,7 +206,7 @@ def _words(text: str) -> Callable[[Situation], str]:
 
 ENTRIES = (
     Entry("fix-session", "fix", "fix-file", _words("Fix the session file"), _session_url,
-          _words("write the repair back, then resume the session")),
+          _words("write the fix back, then resume the session")),
     Entry("repair", "fix", "repaired", _repair_label, _repair_url, _repair_hint),
     Entry("recipe", "fix", "recipe", _words("Run a recipe"), lambda situation: situation.change_url("drafts:recipe"),
           _words("steps you saved, one after another")),

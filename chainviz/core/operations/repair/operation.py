@@ -168,7 +168,7 @@ def _worked(chain: Chain, options: RepairOptions, progress: Progress = lambda do
 
 class Repair:
     name = "repair"
-    label = "Repair"
+    label = "Fix problems"
     doing = "Repairing"
     badge = Badge("Repaired", "repaired", "repaired")
     nothing = "These choices change nothing."
