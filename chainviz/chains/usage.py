@@ -178,7 +178,7 @@ def context_meter(window: ContextWindow, prompt: int | None, size: int) -> Conte
 
 
 def dollars(cost: Decimal) -> str:
-    return f"${cost:,.2f}" if cost >= Decimal("0.01") or not cost else "under $0.01"
+    return f"${cost:,.2f}" if cost >= Decimal("0.01") or not cost else "<$0.01"
 
 
 def cost_text(millionths: int) -> str:

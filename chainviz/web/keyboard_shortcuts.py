@@ -83,7 +83,7 @@ SCRIPTS: dict[str, tuple[Shortcut, ...]] = {
     ),
     "parse.js": (_bound("j, k", "Next, previous AI message", "message"), _bound("t", "Strict", "message")),
     "versions.js": (_bound("g e", "Go to the explorer"),),
-    "library.js": (_bound("d", "Row height"),),
+    "library.js": (_bound("j, k", "Next, previous chain"), _bound("x", "Tick the chain"), _bound("d", "Row height")),
     "pick.js": (_bound("c", "Compare ticked chains"),),
     "upload.js": (_bound("u", "Choose files", "upload"),),
     "tray.js": (_bound("t", "Show the tray", "upload"),),

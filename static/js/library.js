@@ -75,4 +75,26 @@ document.addEventListener("click", (event) => {
 });
 onKey("d", changeDensity);
 
+// j and k move through the rows, Enter opens one, x ticks it.
+const links = () => [...document.querySelectorAll("#chains .chain-link")].filter((link) => link.checkVisibility());
+const rowInFocus = () => document.activeElement?.closest("#chains tbody tr");
+
+function walk(step) {
+  const all = links();
+  const row = rowInFocus();
+  const at = all.findIndex((link) => row?.contains(link));
+  const next = at < 0 ? all[0] : all[at + step];
+  next?.focus();
+  return Boolean(next);
+}
+
+function tick() {
+  const box = rowInFocus()?.querySelector(".of-pick input");
+  box?.click();
+  return Boolean(box);
+}
+onKey("j", () => walk(1));
+onKey("k", () => walk(-1));
+onKey("x", tick);
+
 visible(ask, { first: 1500, least: 3000, most: 30000 });

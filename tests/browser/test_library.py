@@ -83,7 +83,7 @@ def test_beside_chains_a_button_uploads_and_dropping_and_pasting_still_work(
     page.goto(live_server.url)
     expect(page.locator(".drop-zone")).to_have_count(0)
     expect(page.locator(".lib-head .file-button")).to_be_in_viewport()
-    page.get_by_text("Drop files anywhere, or paste text").locator("xpath=..").focus()
+    page.get_by_text("paste text").locator("xpath=..").focus()
     page.keyboard.press("Enter")
     assert axe_violations_in_both_themes(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -324,3 +324,19 @@ def test_columns_stand_where_they_are_while_longer_rows_stream_in(page: Any, liv
     load_samples()
     assert page.locator(".chains tbody tr").count() == 1
     assert columns() == few
+
+
+def test_rows_are_walked_and_ticked_by_keys_and_summed(page: Any, live_server: Any) -> None:
+    make_chain([human("One"), ai("Yes")], "one.json")
+    for name, tokens, cost in (("two", 1_200_000, 4_000_000), ("three", 300_000, 1_500_000)):
+        chain = make_chain([human(name), ai("Yes")], f"{name}.json")
+        usage = {"claude-sonnet-4-5": [1, tokens]}
+        Chain.objects.filter(pk=chain.pk).update(usage=usage, cost=cost)
+    page.goto(live_server.url)
+    for key in "jxjx":
+        page.keyboard.press(key)
+    expect(page.locator("[data-picked-sum]")).to_have_text(" · 1.5M tokens · $5.50")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/c/*/**")

@@ -44,6 +44,8 @@ NOT_JUDGED = VerdictView("quiet", "clock", "being checked again")
 class Tokens:
     text: str
     note: str
+    count: int | None = None
+    """The recorded tokens; None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,8 @@ def _tokens(chain: Chain) -> Tokens:
     notes = [f"{tokens_text(total.input)} in, {tokens_text(total.output)} out"]
     notes += [f"{100 * total.cached // max(1, total.input)}% cached"] if total.cached else []
     notes += [f"{tokens_text(total.reasoning)} reasoning"] if total.reasoning else []
-    return Tokens(tokens_text(total.input + total.output), " · ".join(notes))
+    count = total.input + total.output
+    return Tokens(tokens_text(count), " · ".join(notes), count)
 
 
 def _verdicts(chain: Chain) -> tuple[tuple[str, VerdictView], ...]:
