@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from typing import TypeVar
 
 from django.conf import settings
@@ -26,7 +25,7 @@ from chainviz.chains.diff.address import read_diff_query
 from chainviz.chains.diff.groups import asks_to_unfold
 from chainviz.chains.diff.page import DiffView
 from chainviz.chains.explorer.views import version_subject
-from chainviz.chains.exports.choices import Export
+from chainviz.chains.exports.export import Export
 from chainviz.chains.exports.view import require_unlocked
 from chainviz.chains.models import Chain, LocalFile
 from chainviz.core.databases.contract import Database
@@ -35,6 +34,7 @@ from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers.contract import Provider
 from chainviz.fixes.difference import MOST_CHAINS, Differences, together
+from chainviz.fixes.doctor import digest_of
 from chainviz.fixes.error_page import LONGEST, PastedFix, pasted_fix
 from chainviz.fixes.fix import FixedChain, FixedSession, Target
 from chainviz.fixes.stored_session import HowToRead, StoredSession, fix_content, stored_session
@@ -81,7 +81,7 @@ class FixPage:
     @property
     def seen(self) -> str:
         """Identifies the content whose difference the page shows."""
-        return _digest(self.fixed.old) if self.fixed else ""
+        return digest_of(self.fixed.old) if self.fixed else ""
 
     @property
     def spoken(self) -> str:
@@ -164,7 +164,7 @@ def _done(request: HttpRequest, chain: Chain, session: StoredSession) -> str:
             return f"The session is already what {backup.name} holds."
         return f"Restored from {backup.name}. What the session was until now is {before.name}."
     fixed = _fixed(request, chain, session, _nothing)
-    if request.POST.get("seen") != _digest(fixed.old):
+    if request.POST.get("seen") != digest_of(fixed.old):
         raise Refused(f"{session.name} changed after you opened this page. Check the changes again.")
     if not fixed.is_changed:
         raise Refused("Nothing to fix.")
@@ -235,7 +235,3 @@ def _uploaded(request: HttpRequest, chain: Chain) -> Iterator[bytes]:
 def _provider(request: HttpRequest) -> Provider | None:
     name = request.GET.get("provider", "")
     return get_provider(name) if any(each.name == name for each in PROVIDERS) else None
-
-
-def _digest(content: bytes) -> str:
-    return sha256(content).hexdigest()

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from chainviz.accounts.models import local_member
-from chainviz.chains.exports import choices
+from chainviz.chains.exports import export
 from chainviz.chains.exports.documents import merged
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer
@@ -69,7 +69,7 @@ def test_the_page_names_fields_that_only_the_own_format_has() -> None:
 
 
 def test_fields_that_are_too_long_to_be_looked_at_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choices, "LOOKED_AT", 20)
+    monkeypatch.setattr(export, "LOOKED_AT", 20)
     monkeypatch.setattr("chainviz.store.transfer.exports.MOST_AROUND", 20)
     shown = page(make_chain_of(json.dumps({"model": "gpt" * 20, "messages": STORY}).encode()), "to=anthropic")
     assert "Fields beside the messages are left out; they are too long to list." in shown

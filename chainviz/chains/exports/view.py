@@ -23,8 +23,8 @@ from chainviz.chains.audit import has_purge
 from chainviz.chains.explorer.actions import Situation
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.exports import FORMS
-from chainviz.chains.exports.choices import Export, matching_formats
 from chainviz.chains.exports.documents import DocumentContent
+from chainviz.chains.exports.export import Export, matching_formats
 from chainviz.chains.models import Chain
 from chainviz.chains.secrets.export_scan import scan_before_export, start_scans, stop_scans
 from chainviz.chains.titles import title_in

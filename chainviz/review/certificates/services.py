@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from chainviz.accounts.audit.record import record
 from chainviz.accounts.models import Membership, Team
-from chainviz.chains.exports.choices import Export
+from chainviz.chains.exports.export import Export
 from chainviz.chains.exports.removed_values import Removed, removed_from
 from chainviz.chains.exports.view import locked_reason
 from chainviz.chains.models import AuditEntry, Chain

@@ -21,8 +21,8 @@ from chainviz.core.formats.vendors.openai_form.chat_format import ChatFormat
 from chainviz.core.formats.vendors.openai_form.request import OpenAILikeForm
 from chainviz.core.formats.vendors.openai_form.wire import ChatForm, check_chat, usual_chat
 from chainviz.core.formats.vendors.openai_form.write import Accent
-from chainviz.core.providers.choices import NAME_OR_NOTE, NOTE, PictureRules, where_role
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.rule_choices import NAME_OR_NOTE, NOTE, PictureRules, where_role
 from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, Wording
 
 _MODELS = ("mistral", "magistral", "codestral", "ministral", "devstral", "pixtral", "voxtral", "open-mi")

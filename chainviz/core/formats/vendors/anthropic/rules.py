@@ -15,8 +15,8 @@ from chainviz.core.formats.vendors.anthropic.turn_rules import RULES as OF_TURNS
 from chainviz.core.formats.vendors.anthropic.wire import BLOCKS, PICTURE_BY_ASSISTANT, REFERENCE, check_session, check_wire, claude_rule
 from chainviz.core.formats.vendors.anthropic.wire import RULES as WIRE_RULES
 from chainviz.core.pictures import LONGEST_OF_MANY, LONGEST_SIDE
-from chainviz.core.providers.choices import NAME_OR_NOTE, NOTE, PictureRules, id_unlike, system_only, unless_joined
 from chainviz.core.providers.contract import Broken, Called, CallIds, Choice, Excerpt, Provider
+from chainviz.core.providers.rule_choices import NAME_OR_NOTE, NOTE, PictureRules, id_unlike, system_only, unless_joined
 from chainviz.core.providers.rules import Mark, Rule, SectionRule, Wording
 from chainviz.core.providers.server_blocks import misplaced_server_calls
 from chainviz.core.providers.wire import sent_value

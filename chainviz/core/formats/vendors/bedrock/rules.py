@@ -12,8 +12,8 @@ from chainviz.core.chain.messages import AI, HUMAN, SLOT, TOOL, Message, Text
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.documents.units import Pointer
-from chainviz.core.providers.choices import NAME_OR_NOTE, NOTE, PictureRules, id_unlike, system_only
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, Broken, CallIds, Choice, Excerpt, Provider, WireFault
+from chainviz.core.providers.rule_choices import NAME_OR_NOTE, NOTE, PictureRules, id_unlike, system_only
 from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, Wording
 from chainviz.core.providers.wire import (
     Each,

@@ -11,7 +11,8 @@ from typing import Any
 from chainviz.core.chain.messages import AI, SLOT, Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.reasoning import is_signed
-from chainviz.core.providers.choices import (
+from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider, WireFault
+from chainviz.core.providers.rule_choices import (
     NAME_OR_NOTE,
     NOTE,
     PictureRules,
@@ -21,7 +22,6 @@ from chainviz.core.providers.choices import (
     where_calls,
     where_misnamed,
 )
-from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider, WireFault
 from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, Wording
 from chainviz.core.providers.wire import (
     BASE64,

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.providers.choices import where_model
 from chainviz.core.providers.contract import CallIds, Choice, Provider, WireFault
+from chainviz.core.providers.rule_choices import where_model
 from chainviz.core.providers.rules import ALL_MODELS, Rule, Wording
 from chainviz.core.providers.wire import BASE64, Each, Fault, Fields, faults_of, kind_name, misfits, sent_value, unknown_members
 

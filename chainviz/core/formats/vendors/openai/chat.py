@@ -32,9 +32,9 @@ from chainviz.core.formats.vendors.openai_form.read import ROLES
 from chainviz.core.formats.vendors.openai_form.request import OpenAILikeForm
 from chainviz.core.formats.vendors.openai_form.wire import LONGEST_TEXT, MOST_CALLS, ChatForm, check_chat, usual_chat
 from chainviz.core.formats.vendors.openai_form.write import OWN_KINDS, Accent
-from chainviz.core.providers.choices import openai_pictures, where_unnamed
 from chainviz.core.providers.contract import Choice, Excerpt, Provider
 from chainviz.core.providers.findings import LONGEST_ID, SAFE_ID
+from chainviz.core.providers.rule_choices import openai_pictures, where_unnamed
 from chainviz.core.providers.rules import ALL_MODELS, Rule, Wording, reasoning_missing
 from chainviz.core.providers.wire import sent_value
 

@@ -20,8 +20,8 @@ from chainviz.core.formats.vendors.openai.responses_wire import (
     responses_rule,
 )
 from chainviz.core.formats.vendors.openai.responses_wire import RULES as ITEM_RULES
-from chainviz.core.providers.choices import id_unlike, openai_pictures, unless_elsewhere, where_unnamed
 from chainviz.core.providers.contract import Called, Choice, Excerpt, Provider, WireFault
+from chainviz.core.providers.rule_choices import id_unlike, openai_pictures, unless_elsewhere, where_unnamed
 from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, Wording
 
 MISSING = responses_rule(
