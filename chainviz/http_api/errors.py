@@ -47,7 +47,7 @@ def _refused(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
-    """Tells the first of several faults."""
+    """Answer with the first of several faults."""
     first = error.errors[0]
     where = ".".join(str(step) for step in first["loc"] if step not in OF_OUR_CODE)
     asked = request.GET.get(str(first["loc"][-1])) if first["loc"][0] == "query" else None

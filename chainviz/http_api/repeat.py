@@ -43,7 +43,8 @@ Again = Callable[..., Status[Any]]
 
 
 def repeatable(again: Again) -> Callable[[View], View]:
-    """For a call that makes something. It says what with `made`; `again(request, made, **path)` returns its answer."""
+    """Make a call that creates something safe to repeat. It records the new ids with `note_created`;
+    `again(request, made, **path)` returns the answer to a repetition."""
 
     def declare(view: View) -> View:
         view.is_repeatable = True  # type: ignore[attr-defined]
@@ -53,7 +54,7 @@ def repeatable(again: Again) -> Callable[[View], View]:
 
 
 def note_created(request: HttpRequest, **ids: Any) -> None:
-    """Notes what the request made, in the transaction that makes it. Never content."""
+    """Record the ids of the objects that the request made, in the transaction that makes them. Content is never recorded."""
     row: IdempotencyKey | None = getattr(request, "idempotency", None)
     if row is not None:
         finish(row, ids)

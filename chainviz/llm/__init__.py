@@ -1,4 +1,4 @@
-"""Who can write a summary. The only folder that talks to a language model."""
+"""Writers of summaries. Only this folder calls a language model."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from chainviz.core.errors import OptionsError
 from chainviz.core.operations.summarize import Extractive, Manual, Writer
 from chainviz.llm.endpoint import Endpoint
 from chainviz.llm.openai_writer import OpenAIWriter
-from chainviz.llm.pool import Written, write_all
+from chainviz.llm.pool import Watch, Written, write_all
 
 WRITERS: tuple[Writer, ...] = (Extractive(), Manual(), OpenAIWriter())
 
-__all__ = ["WRITERS", "Endpoint", "Writer", "Written", "offered", "write_all", "writer_named"]
+__all__ = ["WRITERS", "Endpoint", "Watch", "Writer", "Written", "offered", "write_all", "writer_named"]
 
 
 def writer_named(name: str, endpoint: Endpoint) -> Writer:

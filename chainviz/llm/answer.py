@@ -18,7 +18,7 @@ from chainviz.llm.errors import own_words, quoted
 
 
 class _Lenient(BaseModel):
-    """Servers add fields of their own; those we read must have the right type."""
+    """An object of an answer. Fields that servers add are ignored; those that are read must have the right type."""
 
     model_config = ConfigDict(from_attributes=True, frozen=True)
 
@@ -113,6 +113,6 @@ class Answer:
 
 
 def _without_thoughts(text: str) -> str:
-    """Some servers of reasoning models leave the thoughts in front of the answer."""
+    """Return the text without the thoughts that some servers of reasoning models leave before the answer."""
     opening, thoughts, rest = text.partition("</think>")
     return rest.lstrip() if thoughts and opening.lstrip().startswith("<think>") else text

@@ -59,11 +59,11 @@ class Endpoint:
 
     @property
     def window(self) -> int:
-        """Tokens that the model takes at once; 0 if that is not known."""
+        """The context window of the model in tokens; 0 if it is not known."""
         return _models(self.models).context_window(self.model) or 0 if self.model else 0
 
     def price(self, usage: TokenUsage) -> Decimal | None:
-        """Dollars at list prices, or None if the model has none."""
+        """The list price of the model; None if it has none."""
         return _models(self.models).cost(self.model, usage)
 
     @property
@@ -73,7 +73,7 @@ class Endpoint:
 
     @property
     def problem(self) -> str:
-        """Why nothing can be asked with these settings; empty if they are fine."""
+        """The reason why the model cannot be called with these settings; empty if they are fine."""
         if self.refusal:
             return self.refusal
         if not self.base_url:

@@ -1,4 +1,4 @@
-"""The HTTP client under the openai library: sends no header of its own accord, follows nothing, takes no endless answer."""
+"""The HTTP client under the openai library. It sends only known headers, follows no redirect, and limits the size of an answer."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class OpenAIWriter:
 
     @property
     def label(self) -> str:
-        """Says where the text of the chain would go."""
+        """The name of the writer, which says where the text of the chain goes."""
         if self.endpoint.refusal:
             return "model, not allowed"
         return "model, not set up" if self.endpoint.problem else f"model {self.endpoint.model} at {self.endpoint.host}"
@@ -102,7 +102,7 @@ class _Asking:
 
     @property
     def done(self) -> float:
-        """A guess: nobody knows how long the text becomes. Only a whole answer is 1."""
+        """An estimate of the done share, because the length of the text is not known. Only a complete answer is 1."""
         return min(self._answer.size / self._target, 0.95)
 
     @property

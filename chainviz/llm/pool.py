@@ -1,4 +1,4 @@
-"""Several summaries at the same time: bounded, each with its own fate, ended together. Knows no writer and no database."""
+"""Write several summaries at the same time, up to a limit. One that fails does not end the others; a cancellation ends them all."""
 
 from __future__ import annotations
 
@@ -38,50 +38,53 @@ class Written:
         return self.text if self.state == "done" else Unchanged(self.cause)
 
 
-def write_all(
-    requests: Sequence[SummaryRequest],
-    writer: Writer,
-    *,
-    concurrency: int,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_piece: Callable[[Written], None] = lambda written: None,
-    on_progress: Callable[[SummaryRequest, float, str], None] = lambda request, done, stage: None,
-) -> tuple[Written, ...]:
-    """One result for each request, in their order; `on_piece` hears of each as soon as it is known.
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What the caller of `write_all` does meanwhile. The functions run in the caller's thread, so they may use its database connection.
+    An exception from one of them ends all writing and is passed on; pieces already reported stay reported."""
 
-    The three functions are called from the caller's thread, so they may use its database connection. What they raise
-    ends all writing and is passed on; pieces already reported stay reported.
-    """
+    is_cancelled: Callable[[], bool] = lambda: False
+    on_piece: Callable[[Written], None] = lambda written: None
+    """Called with each result as soon as it is known."""
+    on_progress: Callable[[SummaryRequest, float, str], None] = lambda request, done, stage: None
+    """Called with a request, the done share from 0 to 1, and the stage in words."""
+
+
+UNWATCHED = Watch()
+
+
+def write_all(requests: Sequence[SummaryRequest], writer: Writer, *, concurrency: int, watch: Watch = UNWATCHED) -> tuple[Written, ...]:
+    """Return one result for each request, in their order."""
     stop = threading.Event()
     stages: dict[int, tuple[float, str]] = {}
     results: dict[int, Written] = {}
     pool = ThreadPoolExecutor(max(1, concurrency), thread_name_prefix="summary")
     try:
         futures = {pool.submit(_write, request, writer, stop, stages, number): number for number, request in enumerate(requests)}
-        for finished in _as_they_finish(set(futures), stop, cancelled):
+        for finished in _as_they_finish(set(futures), stop, watch.is_cancelled):
             for future in finished:
                 results[futures[future]] = future.result()
-                on_piece(future.result())
+                watch.on_piece(future.result())
             while stages:
                 number, (done, stage) = stages.popitem()
                 if number not in results:
-                    on_progress(requests[number], done, stage)
+                    watch.on_progress(requests[number], done, stage)
     finally:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
     for number in sorted(set(range(len(requests))) - set(results)):
         results[number] = _cancelled(requests[number])
-        on_piece(results[number])
+        watch.on_piece(results[number])
     return tuple(results[number] for number in range(len(requests)))
 
 
-def _as_they_finish(waiting: set[Future[Written]], stop: threading.Event, cancelled: Callable[[], bool]) -> Iterator[set[Future[Written]]]:
+def _as_they_finish(waiting: set[Future[Written]], stop: threading.Event, is_over: Callable[[], bool]) -> Iterator[set[Future[Written]]]:
     """Yield what has finished since the last look, until all has, or until a cancel was ignored for too long."""
     end = float("inf")
     while waiting and time.monotonic() < end:
         finished, waiting = wait(waiting, timeout=TICK, return_when=FIRST_COMPLETED)
         yield finished
-        if waiting and not stop.is_set() and cancelled():
+        if waiting and not stop.is_set() and is_over():
             stop.set()
             end = time.monotonic() + GRACE
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from chainviz.core.operations.summarize import SummaryRequest, WriterError
-from chainviz.llm import Written, write_all
+from chainviz.llm import Watch, Written, write_all
 from tests.llm.asking import request, writer
 from tests.llm.fake_server import Exchange, says, serving
 from tests.waiting import PATIENCE, PROMPT, wait_for
@@ -88,7 +88,7 @@ def test_every_piece_is_told_once_from_the_callers_thread() -> None:
         assert threading.current_thread() is here
         stages.append((request.key, done, stage))
 
-    results = write_all(PIECES, Scripted(slowly), concurrency=4, on_piece=on_piece, on_progress=on_progress)
+    results = write_all(PIECES, Scripted(slowly), concurrency=4, watch=Watch(on_piece=on_piece, on_progress=on_progress))
     assert sorted(told, key=lambda each: each.request.key) == list(results)
     assert stages
     assert {stage[1:] for stage in stages} == {(0.5, "half")}
@@ -137,7 +137,7 @@ def test_a_cancel_keeps_what_is_finished_and_ends_the_rest_within_a_second() -> 
                 cancelled_at.append(time.monotonic())
             return bool(cancelled_at)
 
-        results = write_all(PIECES, asked, concurrency=3, cancelled=cancelled, on_piece=told.append)
+        results = write_all(PIECES, asked, concurrency=3, watch=Watch(cancelled, told.append))
         assert time.monotonic() - cancelled_at[0] <= PROMPT
     assert sorted(written.state for written in results) == ["cancelled"] * 6 + ["done"] * 2
     assert len(told) == len(PIECES)
@@ -152,7 +152,7 @@ def test_a_writer_that_does_not_heed_a_cancel_is_not_waited_for() -> None:
         return "late"
 
     start = time.monotonic()
-    results = write_all(PIECES, Scripted(deaf), concurrency=2, cancelled=lambda: True)
+    results = write_all(PIECES, Scripted(deaf), concurrency=2, watch=Watch(lambda: True))
     assert time.monotonic() - start < PROMPT
     over.set()
     assert {written.state for written in results} == {"cancelled"}
@@ -171,5 +171,5 @@ def test_an_error_of_the_caller_ends_all_writing() -> None:
 
     writers = Scripted(first_fails)
     with pytest.raises(Stop):
-        write_all(PIECES, writers, concurrency=4, on_piece=on_piece)
+        write_all(PIECES, writers, concurrency=4, watch=Watch(on_piece=on_piece))
     wait_for(lambda: writers.now == 0, PROMPT)

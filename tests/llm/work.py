@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chainviz.jobs.tasks import JobContext
-from chainviz.llm import Endpoint, Written, write_all, writer_named
+from chainviz.llm import Endpoint, Watch, Written, write_all, writer_named
 from tests.llm.asking import request
 
 
@@ -21,8 +21,6 @@ def summarize(context: JobContext, url: str, pieces: int) -> list[Any]:
         [request(key=f"pair:s{number}.p1") for number in range(pieces)],
         writer_named("openai", endpoint),
         concurrency=endpoint.concurrency,
-        cancelled=context.is_cancelled,
-        on_piece=on_piece,
-        on_progress=lambda request, done, stage: context.report(len(finished) / pieces, stage),
+        watch=Watch(context.is_cancelled, on_piece, lambda request, done, stage: context.report(len(finished) / pieces, stage)),
     )
     return [[written.state, written.text] for written in results]

@@ -20,7 +20,7 @@ from chainviz.drafts.summaries.runs import endpoint_for, losses_of, release, ren
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext
-from chainviz.llm import Written, write_all, writer_named
+from chainviz.llm import Watch, Written, write_all, writer_named
 from chainviz.store.models import Snapshot
 
 State = SummaryPiece.State
@@ -164,9 +164,7 @@ class _Work:
             requests,
             _Stoppable(self.writer, stopped, begun),
             concurrency=self.endpoint.concurrency,
-            cancelled=cancelled,
-            on_piece=store,
-            on_progress=self._tell,
+            watch=Watch(cancelled, store, self._tell),
         )
 
     def _tell(self, request: SummaryRequest, done: float, stage: str) -> None:

@@ -26,7 +26,7 @@ from chainviz.drafts.summaries.runs import endpoint_for
 from chainviz.drafts.target import Target, target_of_job
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, start_job
-from chainviz.llm import Written, write_all, writer_named
+from chainviz.llm import Watch, Written, write_all, writer_named
 from chainviz.store.content.chain import StoredChain
 
 AROUND = 5
@@ -293,7 +293,7 @@ def _model_writer(chain: Chain, texts: dict[str, str], context: JobContext) -> W
             context.report(done / len(requests), f"{done:,} of {len(requests):,} summaries written")
 
         writer = writer_named("openai", endpoint)
-        written = write_all(requests, writer, concurrency=endpoint.concurrency, cancelled=context.is_cancelled, on_piece=count)
+        written = write_all(requests, writer, concurrency=endpoint.concurrency, watch=Watch(context.is_cancelled, count))
         texts.update({each.request.key: each.text for each in written if each.state == "done"})
         return {each.request.key: each.outcome for each in written}
 
