@@ -29,7 +29,7 @@ def create_token(member: Membership, name: str, scopes: Collection[str], days: i
         name=name,
         scopes=" ".join(scopes),
         beginning=token[:SHOWN],
-        token_digest=_digest(token),
+        token_digest=token_digest(token),
         created_at=now,
         expires_at=now + timedelta(days=days),
     )
@@ -68,7 +68,7 @@ def note_refused(token: str, act: str) -> None:
 
 
 def _with_digest(tokens: QuerySet[ApiToken], token: str) -> ApiToken | None:
-    return tokens.select_related("membership__team", "membership__user").filter(token_digest=_digest(token)).first()
+    return tokens.select_related("membership__team", "membership__user").filter(token_digest=token_digest(token)).first()
 
 
 def _note_use(token: ApiToken, now: datetime) -> bool:
@@ -77,5 +77,6 @@ def _note_use(token: ApiToken, now: datetime) -> bool:
     return ApiToken.objects.filter(before, pk=token.pk).update(last_used_at=now) > 0
 
 
-def _digest(token: str) -> str:
+def token_digest(token: str) -> str:
+    """Return the digest under which a token is stored."""
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

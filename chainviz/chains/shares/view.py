@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from datetime import timedelta
-from hashlib import sha256
 
 from django import forms
 from django.conf import settings
@@ -21,6 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from chainviz.accounts.audit.record import note, record, recorded_together
 from chainviz.accounts.models import Membership, member_of, person_of
 from chainviz.accounts.permissions import requires
+from chainviz.accounts.tokens import token_digest
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import version_subject
@@ -172,7 +172,7 @@ def make_link(chain: Chain, version: int, member: Membership, days: int) -> tupl
     token = secrets.token_urlsafe(32)
     now = timezone.now()
     link = ShareLink.objects.create(
-        chain=chain, version=version, member=member, token_digest=_digest(token), created_at=now, expires_at=now + timedelta(days=days)
+        chain=chain, version=version, member=member, token_digest=token_digest(token), created_at=now, expires_at=now + timedelta(days=days)
     )
     return link, token
 
@@ -189,7 +189,7 @@ def revoke_link(link: ShareLink) -> None:
 
 def find_link(token: str) -> ShareLink | None:
     """Return None for a link that is unknown or ended, or whose chain is in the bin."""
-    found = ShareLink.objects.select_related("chain__team", "member__user").filter(token_digest=_digest(token)).first()
+    found = ShareLink.objects.select_related("chain__team", "member__user").filter(token_digest=token_digest(token)).first()
     return found if found is not None and found.state == "active" and not found.chain.is_in_bin else None
 
 
@@ -200,7 +200,3 @@ def note_opening(link: ShareLink) -> None:
     ShareLink.objects.filter(pk=link.pk).update(opened=F("opened") + 1, last_opened_at=now)
     if before is None or now - before > OPENING_RECORDED_EVERY:
         record(link.chain.team, None, ACT, chain=link.chain_id, link=link.pk, version=link.version)
-
-
-def _digest(token: str) -> str:
-    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

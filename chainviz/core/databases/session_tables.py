@@ -16,6 +16,19 @@ _CRUSH_SESSION = "id parent_session_id title message_count prompt_tokens complet
 _CRUSH_MESSAGE = "id session_id role parts model provider is_summary_message created_at updated_at finished_at"
 
 
+def _with_totals(look: Look, columns: str, table: str, content: str) -> Iterator[Row]:
+    """Yield the rows of the table of sessions, each with the number of its messages and the size of their content in bytes."""
+    counts, sizes = look.counts(table, "session_id"), look.sizes(table, "session_id", content)
+    for row in look.rows_of("sessions", columns):
+        yield {**row, "messages": counts.get(row["id"], 0), "size": sizes.get(row["id"], 0)}
+
+
+def _row(found: Row, texts: Row, began: object, ended: object) -> Row:
+    """Return the row of a session for lists, with its texts and times as the database has them."""
+    times = {"created": seconds(began), "updated": seconds(ended) or seconds(began)}
+    return {**{name: found[name] for name in ("id", "messages", "size")}, **{name: text_of(text) for name, text in texts.items()}, **times}
+
+
 class Crush(MessageRows):
     order = "created_at, rowid"
     members = frozenset(_CRUSH_MESSAGE.split())
@@ -24,20 +37,11 @@ class Crush(MessageRows):
     needs = {"sessions": ("id", "title", "message_count", "created_at"), "messages": ("id", "session_id", "role", "parts")}
 
     def rows(self, look: Look) -> Iterator[Row]:
-        counts, sizes = look.counts("messages", "session_id"), look.sizes("messages", "session_id", "parts")
         answers = look.rows_of("messages", "session_id model", "ORDER BY created_at")
         models = {row["session_id"]: row["model"] for row in answers if row["model"]}
-        for row in look.rows_of("sessions", _CRUSH_SESSION):
-            yield {
-                "id": row["id"],
-                "title": text_of(row["title"]),
-                "model": text_of(models.get(row["id"])),
-                "created": seconds(row["created_at"]),
-                "updated": seconds(row["updated_at"]),
-                "messages": counts.get(row["id"], 0),
-                "size": sizes.get(row["id"], 0),
-                "parent": text_of(row["parent_session_id"]),
-            }
+        for row in _with_totals(look, _CRUSH_SESSION, "messages", "parts"):
+            texts = {"title": row["title"], "model": models.get(row["id"]), "parent": row["parent_session_id"]}
+            yield _row(row, texts, row["created_at"], row["updated_at"])
 
     def document(self, look: Look, id: str) -> bytes | None:
         session = next(look.rows_of("sessions", _CRUSH_SESSION, "WHERE id = ?", id), None)
@@ -60,18 +64,9 @@ class Devin(Database):
     needs = {"sessions": ("id", "working_directory", "created_at"), "message_nodes": ("session_id", "node_id", "chat_message")}
 
     def rows(self, look: Look) -> Iterator[Row]:
-        counts, sizes = look.counts("message_nodes", "session_id"), look.sizes("message_nodes", "session_id", "chat_message")
-        for row in look.rows_of("sessions", _DEVIN_SESSION):
-            yield {
-                "id": row["id"],
-                "title": text_of(row["title"]),
-                "project": text_of(row["working_directory"]),
-                "model": text_of(row["model"]),
-                "created": seconds(row["created_at"]),
-                "updated": seconds(row["last_activity_at"]) or seconds(row["created_at"]),
-                "messages": counts.get(row["id"], 0),
-                "size": sizes.get(row["id"], 0),
-            }
+        for row in _with_totals(look, _DEVIN_SESSION, "message_nodes", "chat_message"):
+            texts = {"title": row["title"], "project": row["working_directory"], "model": row["model"]}
+            yield _row(row, texts, row["created_at"], row["last_activity_at"])
 
     def document(self, look: Look, id: str) -> bytes | None:
         session = next(look.rows_of("sessions", _DEVIN_SESSION, "WHERE id = ?", id), None)
@@ -114,19 +109,9 @@ class Hermes(MessageRows):
     needs = {"sessions": ("id", "source", "started_at"), "messages": ("session_id", "role", "content", "tool_call_id", "tool_calls")}
 
     def rows(self, look: Look) -> Iterator[Row]:
-        counts, sizes = look.counts("messages", "session_id"), look.sizes("messages", "session_id", "content")
-        for row in look.rows_of("sessions", _HERMES_SESSION):
-            yield {
-                "id": row["id"],
-                "title": text_of(row["title"]),
-                "project": text_of(row["cwd"]),
-                "model": text_of(row["model"]),
-                "created": seconds(row["started_at"]),
-                "updated": seconds(row["ended_at"]) or seconds(row["started_at"]),
-                "messages": counts.get(row["id"], 0),
-                "size": sizes.get(row["id"], 0),
-                "parent": text_of(row["parent_session_id"]),
-            }
+        for row in _with_totals(look, _HERMES_SESSION, "messages", "content"):
+            texts = {"title": row["title"], "project": row["cwd"], "model": row["model"], "parent": row["parent_session_id"]}
+            yield _row(row, texts, row["started_at"], row["ended_at"])
 
     def document(self, look: Look, id: str) -> bytes | None:
         session = next(look.rows_of("sessions", _HERMES_SESSION, "WHERE id = ?", id), None)
