@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from chainviz.chains.exports.choices import Export
+from chainviz.chains.exports.export import Export
 from chainviz.core.operations.convert import SAME
 from chainviz.drafts.operations.choices import Choices
 from chainviz.recipes.step_form import context_of
