@@ -43,7 +43,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     _damage(write_session(tmp_path, "repeated-line", GOOD), lambda lines: [*lines, lines[-1]])
     _damage(
         write_session(tmp_path, "unknown-parent", GOOD),
-        lambda lines: [each.replace('Uuid": "unknown-parent-2"', 'Uuid": "gone"') for each in lines],
+        lambda lines: [each.replace('Uuid": "unknown-parent-2"', 'Uuid": "unknown-parent-9"') for each in lines],
     )
     _damage(write_session(tmp_path, "no-session", GOOD), lambda lines: ["Count the lines\n"])
     _write_rollout(tmp_path)
@@ -99,7 +99,9 @@ def test_library_names_the_damage_that_the_doctor_names(home: Path) -> None:
 
 
 def test_fixed_sessions_are_accepted_everywhere(home: Path) -> None:
+    sizes = {row.key: row.size for row in _scan().values()}
     assert all("fixed" in sentence for sentence in fix_all([each.session for each in _diagnoses().values() if each.needs_fix]))
     rows, diagnoses = _scan(), _diagnoses()
     assert {path: row.health for path, row in rows.items()} == {path: HEALTH[each.state] for path, each in diagnoses.items()}
+    assert next(row.size for row in rows.values() if row.key == "unknown-parent") == sizes["unknown-parent"]
     assert sorted(row.key for row in rows.values() if row.health == "refused") == ["not-fully-read-and-refused"]
