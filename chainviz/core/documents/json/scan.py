@@ -21,7 +21,9 @@ TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep"
 ENDS_INSIDE = "the file ends inside a list or object: it is cut off"
 
 SPACE = re.compile(r"[ \t\r\n]*")
-_STRING = r'"(?:[^"\\]++|\\.)*+"'
+_STRING = r'(?:"[^"]*+(?<!\\)"|"(?:[^"\\]++|\\.)*+")'
+"""A string. Python finds the next quotation mark twice as fast as the next mark or backslash; a mark without a backslash before it is
+the end."""
 # `|(?!)` works around python/cpython#106052: before 3.11.5, Python continues after a partial match of the last alternative in a
 # possessive repetition. This alternative never matches anything.
 FLAT = re.compile(rf'(?:[^"\[\]{{}}]++|({_STRING})|(?!))*+', re.DOTALL)
