@@ -88,7 +88,7 @@ class Splice:
 
     start: int
     removed: int
-    messages: tuple[Message, ...] = ()
+    messages: Sequence[Message] = ()
 
     @property
     def added(self) -> int:

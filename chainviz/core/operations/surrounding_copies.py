@@ -12,13 +12,14 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, islice
 
 from chainviz.core.chain.messages import SLOT, Binary, Fragment, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.documents.assemble import own_blocks
+from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.contract import Format, Style
 
 SHORT = 8
@@ -85,13 +86,65 @@ def _read(spelled: str) -> str | None:
         return None
 
 
+def _searched(found: re.Match[str]) -> tuple[str, str | None]:
+    """Return the spelling of a string without the colon after it, and its text; None if copies are not searched in it."""
+    spelled = found[0][: len(found[0]) - len(found[1] or "")]
+    # a short string before a colon, such as `"completed":`, is a name and is kept
+    return spelled, None if len(spelled) < (LONG if found[1] else SHORT) + 2 else _read(spelled)
+
+
+def strings_beside(old: Message, message: Message, blocks_at: Pointer) -> Iterator[str]:
+    """Yield the strings in the source of a message that its parts do not show. `old` is the message before its redaction."""
+    shown = {hash(text) for text in texts_in(message)}
+    own: Counter[int] = Counter()
+    if message is not old and all(isinstance(part, ToolResult) for part in old.parts):
+        # nearly every redacted message: the texts of its results stand once in its source
+        own = Counter(hash(part.content) for part in old.parts if isinstance(part, ToolResult))
+    for fragment in message.source:
+        piece = "" if fragment.ordinal == SLOT else own_blocks(fragment, blocks_at).text
+        for found in _STRING.finditer(piece):
+            text = _searched(found)[1]
+            key = hash(text)
+            if text is None or key in shown:
+                continue
+            if own[key]:
+                own[key] -= 1
+            else:
+                yield text
+
+
+class StringsBeside:
+    """Collects the strings beside the parts of messages while the removed texts are still unknown, so that only messages that may
+    have a copy are read again."""
+
+    def __init__(self) -> None:
+        self._hashes, self._places = array("q"), array("q")
+        self._always: set[int] = set()
+        """Messages with a string that can contain a copy."""
+
+    def add(self, place: int, strings: Iterable[str]) -> None:
+        """Add the strings of the message at a place of the chain."""
+        for text in strings:
+            if len(text) >= WINDOW or '"' in text:
+                self._always.add(place)
+            else:
+                self._hashes.append(hash(text.strip()))
+                self._places.append(place)
+
+    def places(self, copies: Copies) -> list[int]:
+        """Return the places of the messages that may have a copy, in order."""
+        same = {place for key, place in zip(self._hashes, self._places, strict=True) if copies.is_whole(key)}
+        return sorted(same | self._always) if copies else []
+
+
 class Copies:
     """Finds redacted texts in pieces of a document."""
 
-    def __init__(self, texts: Iterable[str], placeholder: str) -> None:
-        """`texts` are read a second time when a document has a long string beside its parts, so that they need not be in memory."""
+    def __init__(self, texts: Iterable[str], placeholder: str, again: Callable[[], Iterable[str]] | None = None) -> None:
+        """`again` reads the texts a second time when a document has a long string beside its parts, so that they need not be in memory;
+        without it, `texts` are used."""
         self._placeholder = placeholder
-        self._texts = texts
+        self._again = again or (lambda: texts)
         self._whole: set[int] = set()
         """Hashes of the texts."""
         for text in texts:
@@ -101,7 +154,7 @@ class Copies:
 
     @cached_property
     def _long(self) -> list[str]:
-        return list(dict.fromkeys(text for text in self._texts if len(text) >= LONG))
+        return list(dict.fromkeys(text for text in self._again() if len(text) >= LONG))
 
     @cached_property
     def _sparse(self) -> list[int]:
@@ -116,13 +169,6 @@ class Copies:
     @cached_property
     def _inside(self) -> WindowIndex:
         return WindowIndex(self._sparse_windows())
-
-    def _take(self, text: str) -> None:
-        label, _, rest = text.partition("\n")
-        wholes = (text.strip(), rest.strip() if len(label) < SHORT * 4 else "")
-        self._whole.update(hash(each) for each in wholes if len(each) >= SHORT)
-        if len(text) >= LONG:
-            self._long.append(text)
 
     def _first_windows(self) -> Iterator[tuple[str, int]]:
         """Yield the windows of the first stride of each long text, with a number that encodes the text and the offset in it."""
@@ -140,33 +186,23 @@ class Copies:
         """
         return _STRING.sub(lambda found: self._string(found, shown, depth), piece) if self._whole else piece
 
-    def are_beside(self, piece: str, shown: Container[int], own: Counter[int]) -> bool:
-        """Return True if a piece may contain a copy. `shown` contains the hashes of strings to keep, and `own` counts the strings
-        that belong to the parts and that the format writes."""
-        for found in _STRING.finditer(piece) if self._whole else ():
-            colon = found[1] or ""
-            spelled = found[0][: len(found[0]) - len(colon)]
-            if len(spelled) < (LONG if colon else SHORT) + 2:
-                continue
-            text = _read(spelled)
-            key = hash(text)
-            if text is None or key in shown:
-                continue
-            if own[key]:
-                own[key] -= 1
-            elif self._new(text, 0) != text:
-                return True
-        return False
+    def __bool__(self) -> bool:
+        """Return False if no text is searched."""
+        return bool(self._whole)
+
+    def is_whole(self, key: int) -> bool:
+        """Return True if a string with this hash is a copy."""
+        return key in self._whole
+
+    def are_among(self, texts: Iterable[str]) -> bool:
+        """Return True if a string of a document is or contains a copy."""
+        return any(self._new(text, 0) != text for text in texts)
 
     def _string(self, found: re.Match[str], shown: Container[int], depth: int) -> str:
-        colon = found[1] or ""
-        spelled = found[0][: len(found[0]) - len(colon)]
-        # a short string before a colon, such as `"completed":`, is a name and is kept
-        if len(spelled) < (LONG if colon else SHORT) + 2:
-            return found[0]
-        text = _read(spelled)
+        spelled, text = _searched(found)
         if text is None or hash(text) in shown:
             return found[0]
+        colon = found[1] or ""
         new = self._new(text, depth)
         if new == text:
             return found[0]
@@ -225,12 +261,9 @@ def _count(text: str) -> int:
 def without_copies(old: Message, message: Message, format: Format, copies: Copies) -> Message:
     """Return the redacted message with a source that contains no copies beside its parts. The same object is returned if there are
     none or the source is of another format."""
+    if not copies or not copies.are_among(strings_beside(old, message, format.blocks_at)):
+        return message
     shown = {hash(text) for text in texts_in(message)}
-    if message is not old and all(isinstance(part, ToolResult) for part in old.parts):
-        # nearly every redacted message: the texts of its results stand once in its source
-        counts = Counter(hash(part.content) for part in old.parts if isinstance(part, ToolResult))
-        if not any(copies.are_beside(own_blocks(each, format.blocks_at).text, shown, counts) for each in message.source):
-            return message
     source = []
     for fragment in message.source:
         own = own_blocks(fragment, format.blocks_at)

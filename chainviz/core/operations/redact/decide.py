@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Sequence
+from sys import intern
 
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import byte_size
@@ -69,7 +70,7 @@ class _Draft:
             redact=self.redact,
             reason=self.reason,
             skip=self.skip,
-            follows=history.letters[start : start + CHIPS],
+            follows=intern(history.letters[start : start + CHIPS]),
             bytes_after=self.after if self.redact else self.before,
             differs=self.differs,
             manual=self.manual,

@@ -3,23 +3,25 @@ earlier versions keep the originals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from sys import intern
 from typing import Any
 
 from chainviz.core.chain.chain import Chain, Splice
-from chainviz.core.chain.messages import Message, Part
+from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.chain.tree import message_paths
 from chainviz.core.formats import get_format
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
-from chainviz.core.operations.redact.candidates import read_bodies
+from chainviz.core.operations.redact.candidates import STRETCH, read_bodies
 from chainviz.core.operations.redact.decide import decide
 from chainviz.core.operations.redact.decision_table import DecisionTable, Row, audit_record
 from chainviz.core.operations.redact.options import RedactOptions
 from chainviz.core.operations.redact.policy import Candidate, Kind
 from chainviz.core.operations.redact.rewriting import DEFAULT, rewritten_message
-from chainviz.core.operations.surrounding_copies import Copies, removed_texts, without_copies
+from chainviz.core.operations.surrounding_copies import Copies, StringsBeside, removed_texts, strings_beside, without_copies
 from chainviz.core.progress import Progress, counted
 
 NOUNS: dict[Kind, str] = {
@@ -60,39 +62,79 @@ class Redact:
 
 
 def _outcome(chain: Chain, table: DecisionTable, options: RedactOptions, progress: Progress) -> Outcome:
-    """Return the outcome. Messages are read twice, first to find the redacted texts and then to be written without copies of them, so
-    that they are never all in memory."""
-    wanted = _redactions(table)
-    parts: dict[int, tuple[Part, ...]] = {}
-    """The new parts of messages that were read once."""
-
-    def rewrite(place: int, old: Message) -> Message:
-        new = rewritten_message(old, wanted[place], options.placeholder)
-        parts[place] = new.parts
-        return new
-
-    def redacted(place: int, old: Message) -> Message:
-        return replace(old, parts=parts[place]) if place in wanted else old
+    """Return the outcome. Every message is read once, to find the redacted texts and the strings beside the parts. Then only messages
+    that may have a copy are read again."""
+    redactions = Redactions(chain, _redactions(table), options.placeholder)
+    if not redactions.wanted:
+        return Outcome((), tuple(_report(chain, table, [])))
+    format, beside = get_format(chain.format), StringsBeside()
 
     def removed() -> Iterator[str]:
-        read = counted(read_bodies(chain, sorted(wanted)), len(wanted), lambda done, text: progress(done / 2, text), "redacted")
-        return (text for place, old in read for text in removed_texts(old, rewrite(place, old)))
+        read = counted(read_bodies(chain, range(len(chain))), len(chain), lambda done, text: progress(done / 2, text), "searched")
+        for place, old in read:
+            new = redactions.redacted(place, old)
+            beside.add(place, strings_beside(old, new, format.blocks_at))
+            if new is not old:
+                yield from removed_texts(old, new)
 
-    copies = Copies(Texts(removed), DEFAULT)
-    found = _changes(chain, redacted, copies, lambda done, text: progress((1 + done) / 2, text)) if wanted else ()
-    changes = tuple(found)
-    cleaned = [change.start for change in changes if change.start not in wanted]
-    return Outcome(changes, tuple(_report(chain, table, cleaned)), around=copies.without)
+    copies = Copies(removed(), DEFAULT, again=redactions.removed)
+    cleaned: dict[int, Message] = {}
+    places = beside.places(copies)
+    for place, old in counted(
+        read_bodies(chain, places), len(places), lambda done, text: progress((1 + done) / 2, text), "searched for copies"
+    ):
+        redacted = redactions.redacted(place, old)
+        message = without_copies(old, redacted, format, copies)
+        if message is not redacted:
+            cleaned[place] = message
+    changed = sorted({*redactions.wanted, *cleaned})
+    changes = tuple(Splice(place, 1, (cleaned[place],) if place in cleaned else Redacted(redactions, place)) for place in changed)
+    others = [place for place in cleaned if place not in redactions.wanted]
+    return Outcome(changes, tuple(_report(chain, table, others)), around=copies.without)
+
+
+class Redactions:
+    """The redacted messages of a chain. They are read again whenever one is asked for, since all of them would fill the memory."""
+
+    def __init__(self, chain: Chain, wanted: Mapping[int, Sequence[Candidate]], template: str) -> None:
+        """`wanted` contains the parts to redact, by the place of their message."""
+        self.wanted = wanted
+        self._chain = chain
+        self._template = template
+        self._places = sorted(wanted)
+        self._near: dict[int, Message] = {}
+
+    def removed(self) -> Iterator[str]:
+        """Yield the redacted texts."""
+        return (text for place, old in read_bodies(self._chain, self._places) for text in removed_texts(old, self.redacted(place, old)))
+
+    def redacted(self, place: int, old: Message) -> Message:
+        """Return the redacted message, or the same object if nothing of it is redacted."""
+        return rewritten_message(old, self.wanted[place], self._template) if place in self.wanted else old
+
+    def message(self, place: int) -> Message:
+        """Return the redacted message at one of the places. Neighbours are read with it, since changes are written in order."""
+        if place not in self._near:
+            first = bisect_left(self._places, place)
+            self._near = dict(read_bodies(self._chain, self._places[first : first + STRETCH]))
+        return self.redacted(place, self._near[place])
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """Texts that are read again each time."""
+class Redacted(Sequence[Message]):
+    """The redacted message of one place, as the messages of a splice."""
 
-    read: Callable[[], Iterator[str]]
+    redactions: Redactions = field(repr=False)
+    place: int
 
-    def __iter__(self) -> Iterator[str]:
-        return self.read()
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, index: Any) -> Any:
+        return (self.redactions.message(self.place),)[index]
+
+    def __iter__(self) -> Iterator[Message]:
+        yield self.redactions.message(self.place)
 
 
 def _redactions(table: DecisionTable) -> dict[int, list[Candidate]]:
@@ -101,16 +143,6 @@ def _redactions(table: DecisionTable) -> dict[int, list[Candidate]]:
         if row.redact:
             wanted.setdefault(row.message, []).append(row.candidate)
     return wanted
-
-
-def _changes(chain: Chain, redacted: Callable[[int, Message], Message], copies: Copies, progress: Progress) -> Iterator[Splice]:
-    """Yield the redacted messages, and messages with a copy of a redacted text in a field that is not a part."""
-    format = get_format(chain.format)
-    bodies = read_bodies(chain, range(len(chain)))
-    for place, old in counted(bodies, len(chain), progress, "searched for copies"):
-        message = without_copies(old, redacted(place, old), format, copies)
-        if message is not old:
-            yield Splice(place, 1, (message,))
 
 
 def _report(chain: Chain, table: DecisionTable, cleaned: list[int]) -> Iterator[Decision]:
@@ -126,4 +158,4 @@ def _report(chain: Chain, table: DecisionTable, cleaned: list[int]) -> Iterator[
 
 def _decision(row: Row) -> Decision:
     what = f"{row.kind} of {row.tool}" if row.tool else row.kind
-    return Decision(row.path, row.decision, f"{what}: {row.reason}", row.size, row.bytes_after, kind=NOUNS[row.kind])
+    return Decision(row.path, row.decision, intern(f"{what}: {row.reason}"), row.size, row.bytes_after, kind=NOUNS[row.kind])

@@ -5,6 +5,7 @@ or not at all. By default a placeholder contains nothing of the content that it 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -66,7 +67,7 @@ def _media(part: ToolResult, template: str) -> Rewritten:
     return Rewritten(replace(part, content=content, media=()), size, after, not part.media)
 
 
-def rewritten_message(message: Message, candidates: list[Candidate], template: str) -> Message:
+def rewritten_message(message: Message, candidates: Sequence[Candidate], template: str) -> Message:
     parts: list[Part | None] = list(message.parts)
     for candidate in candidates:
         part = parts[candidate.part]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from chainviz.cli import main
-from chainviz.core.chain.chain import MemoryChain, apply_splices
+from chainviz.core.chain.chain import MemoryChain, Splice, apply_splices
 from chainviz.core.chain.messages import AI, Binary, Image, Message, Reasoning, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.chain.tree import message_paths
 from chainviz.core.errors import OptionsError
@@ -302,6 +302,21 @@ def test_a_long_chain_is_decided_in_one_pass() -> None:
     assert sum(row.redact for row in by_size.rows) == sum(row.redact for row in by_lines.rows) == 1_999
     for row in by_size.rows[:50]:
         assert row.bytes_after == (len("[redacted]") if row.redact else row.size)
+
+
+def test_messages_are_read_once_to_be_redacted_and_once_to_be_written() -> None:
+    class Counting(MemoryChain):
+        read = 0
+
+        def slice(self, start: int, stop: int) -> Any:
+            Counting.read += len(found := super().slice(start, stop))
+            return found
+
+    chain = Counting((h(), *(m for i in range(1_000) for m in round_of(f"c{i}")), ai("Done.")))
+    changes = REDACT.run(chain, RedactOptions(), Context()).changes
+    assert Counting.read == len(chain)
+    assert contents(apply_splices((), [Splice(0, 0, change.messages) for change in changes])) == ["[redacted]"] * 1_000
+    assert Counting.read <= 2 * len(chain)
 
 
 ANTHROPIC_CHAIN = {
