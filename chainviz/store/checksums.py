@@ -89,7 +89,9 @@ class Checked(models.Model):
                 self.checksum = self.computed_checksum()
             super().save(*args, **kwargs)
             if not (is_new and self.is_append_only):
-                renew_checksums(type(self), (self.pk,))
+                stored = renew_checksums(type(self), (self.pk,))
+                if is_new:  # nobody else has changed the row, so its first edit need not read it again
+                    self.checksum = stored[self.pk]
 
     def _take_database_defaults(self) -> None:
         """Set the defaults of the database, such as the time, in Python, because the checksum covers them."""
@@ -105,10 +107,13 @@ class Checked(models.Model):
         return checksum_of(self, self.covered(), with_key=not self.is_append_only)
 
 
-def renew_checksums(model: type[Checked], keys: Collection[Any]) -> None:
+def renew_checksums(model: type[Checked], keys: Collection[Any]) -> dict[Any, bytes]:
+    """Compute the checksums of rows again, store them, and return them by key."""
     rows: models.QuerySet[Checked] = models.QuerySet(model)
-    for row in rows.filter(pk__in=keys):
-        rows.filter(pk=row.pk).update(checksum=row.computed_checksum())
+    found = {row.pk: row.computed_checksum() for row in rows.filter(pk__in=keys)}
+    for key, checksum in found.items():
+        rows.filter(pk=key).update(checksum=checksum)
+    return found
 
 
 def fill_checksums(

@@ -18,7 +18,9 @@ FEW = 12
 
 
 def start_draft(base: Version, *, author: str, note: str = "") -> Draft:
-    return Draft.objects.create(history_id=base.history_id, base=base, author=author, note=note)
+    draft = Draft.objects.create(history_id=base.history_id, base=base, author=author, note=note)
+    draft.steps_read = ()
+    return draft
 
 
 _with_base = PreparedQuery(lambda key: Draft.objects.select_related("history", "base__snapshot__outline").filter(pk=key))
