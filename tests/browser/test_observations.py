@@ -43,7 +43,7 @@ def test_pages_are_accessible_and_fit(page: Any, home: str, live_server: Any) ->
     for text in (REPLY, LOG):
         page.goto(f"{live_server.url}/parse/")
         look("empty")
-        page.get_by_role("textbox", name="Text").fill(text)
+        page.get_by_role("textbox", name="Reply of a model").fill(text)
         page.get_by_role("button", name="Parse").click()
         page.locator("#source-title").wait_for()
         look(text[:20])
@@ -111,9 +111,9 @@ def test_a_section_lights_its_lines(page: Any, home: str) -> None:
 
 def test_typed_text_is_kept_and_a_log_imported(page: Any, live_server: Any, chain: Chain) -> None:
     page.goto(f"{live_server.url}/parse/")
-    page.get_by_role("textbox", name="Text").fill(LOG)
+    page.get_by_role("textbox", name="Reply of a model").fill(LOG)
     page.reload()
-    expect(page.get_by_role("textbox", name="Text")).to_have_value(LOG)
+    expect(page.get_by_role("textbox", name="Reply of a model")).to_have_value(LOG)
     page.get_by_role("button", name="Parse").click()
     page.get_by_role("button", name="Import 2 chains").click()
     page.wait_for_url(re.compile(r"/pick/\d+/"))
@@ -138,7 +138,7 @@ def test_everything_works_without_scripts(plain_page: Any, home: str, live_serve
     page.get_by_role("button", name="Preview", exact=True).click()
     page.wait_for_url(re.compile(r"/d/\d+/$"))
     page.goto(f"{live_server.url}/parse/")
-    page.get_by_role("textbox", name="Text").fill(LOG)
+    page.get_by_role("textbox", name="Reply of a model").fill(LOG)
     page.get_by_role("button", name="Parse").click()
     page.get_by_role("button", name="Import 2 chains").click()
     page.wait_for_url(re.compile(r"/pick/\d+/"))

@@ -62,7 +62,7 @@ def test_the_page_runs_a_strategy_at_once(chain: Chain) -> None:
     assert "A limit of 0 is off." in text_of(page), "the window of the model is not known, and nothing is removed unasked"
     assert re.findall(r'value="add:compactors:(\w+)"[^>]*>([^<]+)<', page)[0] == ("message_limit", "Message limit")
     assert "Nothing to compact" in text_of(page)
-    assert re.search(r'id="apply"\s+disabled>', page)
+    assert re.search(r'id="apply"\s+data-kind="outlined">', page)
 
 
 def test_a_token_limit_begins_with_the_window_of_the_recorded_model() -> None:
