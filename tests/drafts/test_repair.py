@@ -343,6 +343,8 @@ def test_a_provider_is_the_goal_of_a_repair(client: Client) -> None:
     address = f"/c/{Chain.objects.get().pk}/repair/?v=1"
     page = client.get(address).content.decode()
     assert "Anthropic Messages: 2 errors" in page
+    planned = re.findall(r"<b>([^<]+)</b>", client.get(f"{address}&goal=anthropic").content.decode().partition("What the fixes do")[2])
+    assert planned == ["Drop empty texts", "Spell the id so that every API accepts it"]
     seen = re.search('name="seen" value="([^"]*)"', page)
     assert seen is not None
     draft = client.post(address, {"act": "goal", "goal": "anthropic", "seen": seen[1]})

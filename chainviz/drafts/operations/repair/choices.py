@@ -3,6 +3,7 @@ all its messages to find problems that only their contents show."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,8 +19,8 @@ from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem, rule_flag
 from chainviz.core.errors import Refused
 from chainviz.core.formats.vendors import PROVIDERS, get_provider
-from chainviz.core.operations.contract import Options
-from chainviz.core.operations.repair import CHOICES, Fix, RepairOptions, propose
+from chainviz.core.operations.contract import Context, Options
+from chainviz.core.operations.repair import CHOICES, OPERATION, Fix, RepairOptions, propose
 from chainviz.core.operations.repair.fixes import DROP_SIGNED, ON_DEMAND
 from chainviz.core.providers.contract import Provider
 from chainviz.drafts.operations.choices import Choices
@@ -91,9 +92,11 @@ class RepairChoices(Choices):
             self.chosen = options_in(self.request.POST, self._fixes(content=content), self._kind, content=content)
         start = small_number(self.request.GET.get("from", "")) or 0
         links = Links(self.target.address_of, self.target.query)
+        goal = goal_view(self.target, self.request.GET.get("goal", ""), self.target.address_of)
         return {
             **self._of_reading(),
-            "goal": goal_view(self.target, self.request.GET.get("goal", ""), self.target.address_of),
+            "goal": goal,
+            "planned": planned_fixes(self.target, goal.provider) if goal.errors and not self.is_long else (),
             "cards": None if self._is_waiting else cards_of(self._fixes(content=content), self._problems, self._kind, start, links),
             "content": content,
             "is_by_hand": is_of_fixes or bool(self._kind),
@@ -242,6 +245,24 @@ def goal_view(target: Target, asked: str, at: Callable[[Path], str]) -> GoalView
     is_accepted = verdicts[provider].state == "accepted"
     choices = tuple((each, verdict_view(verdict)) for each, verdict in verdicts.items())
     return GoalView(provider, errors, found - errors, is_accepted, lines, choices)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFix:
+    label: str
+    hint: str
+    count: int
+
+
+def planned_fixes(target: Target, provider: Provider) -> tuple[PlannedFix, ...]:
+    """Return what a repair for a provider would do, by kind of fix; nothing if the chain was not fully read."""
+    options = RepairOptions(goal=provider.name)
+    try:
+        report = cached(target.stored, ("planned", provider.name), lambda: OPERATION.run(target.stored, options, Context()).report)
+    except Refused:
+        return ()
+    actions = Counter(row.action for row in report if row.action in CHOICES)
+    return tuple(PlannedFix(*CHOICES[name], count) for name, count in actions.items())
 
 
 def _lines(target: Target, provider: Provider, at: Callable[[Path], str]) -> list[ErrorLine]:
