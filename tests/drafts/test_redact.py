@@ -77,6 +77,12 @@ def test_a_chain_without_results_says_so_and_offers_no_filter(client: Client, se
     assert "Nothing to redact" not in every and 'class="measures"' in every
 
 
+def test_choice_without_effect_says_so(client: Client) -> None:
+    open_run = make_chain([human("Look"), ai(None, ("c1", "read", {})), result("c1", "text")])
+    page = client.get(f"/c/{open_run.pk}/do/redact/?v=1").content.decode()
+    assert "This choice redacts nothing here" in page
+
+
 def test_every_result_has_a_row_and_an_answer_decides(client: Client, address: str) -> None:
     page = look(client, address)
     assert decisions(page) == ["redact", "redact", "keep"]
