@@ -90,7 +90,7 @@ class Chain:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was odd about the file, a sentence each."""
+        """Sentences about oddities of the file."""
         return self.loaded.warnings
 
     @property
@@ -149,7 +149,7 @@ class Chain:
 
     @property
     def cost(self) -> Decimal | None:
-        """Dollars of the recorded tokens at list prices; None where none are recorded or a model has no price."""
+        """The cost of the recorded tokens at list prices, in dollars; None if none are recorded or a model has no price."""
         return self.usage.cost(models())
 
     @cached_property
@@ -207,7 +207,7 @@ class Chain:
 
     @cached_property
     def request(self) -> Request:
-        """What the document records beside the messages, such as the model and the names of its tools."""
+        """The facts that the document records beside the messages, such as the model and the names of its tools."""
         return request_of(self.surroundings)
 
     def apply(self, operation: str, *, writer: str | WriteText = "", counter: CountText | None = None, **options: Any) -> Result:
@@ -345,7 +345,7 @@ class Chain:
 
 
 class Report(tuple[Decision, ...]):
-    """What an operation did, a row for each decision; it prints as lines."""
+    """The decisions of an operation, one row each. It prints as lines."""
 
     def __str__(self) -> str:
         return visible_lines(map(report_line, self))
@@ -353,7 +353,7 @@ class Report(tuple[Decision, ...]):
 
 @dataclass(frozen=True)
 class Result:
-    """What an operation made of a chain."""
+    """The result of an operation on a chain."""
 
     chain: Chain
     """The changed chain; the same one where nothing changed."""
@@ -438,7 +438,7 @@ def is_only_rewritten(chain: Chain) -> bool:
 
 
 def rewrite_of(chains: Sequence[Chain]) -> Rewrite | None:
-    """Combine what the operations on all these chains do to text outside of messages; None if they do nothing."""
+    """Return the combined changes of the operations on these chains to text outside of messages; None if there are none."""
     surroundings = [each.surroundings for each in chains if isinstance(each.surroundings, FileSurroundings)]
     found = [rewrite for each in surroundings for rewrite in each.rewrites]
     return (lambda text: reduce(lambda given, rewrite: rewrite(given), found, text)) if found else None

@@ -1,4 +1,4 @@
-"""Two chains compared, as a value that prints."""
+"""A comparison of two chains, as a value that prints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Comparison:
     facts: tuple[RunFacts, RunFacts]
     """Sizes, problems, recorded tokens, tools and outcome of both."""
     are_runs: bool
-    """Two runs, aligned by what they call and say; else two states of one chain, whose call ids say what became of what."""
+    """True if the chains are two runs, which are aligned by their calls and texts; else they are two states of one chain, aligned by call
+    ids."""
 
     @property
     def counts(self) -> Mapping[str, int]:

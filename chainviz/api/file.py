@@ -25,7 +25,7 @@ from chainviz.core.load import LoadedChain, load_source
 @dataclass(frozen=True)
 class ChainFile:
     name: str
-    """How sentences name it."""
+    """The name of the file in sentences."""
     source: Source
     chains: tuple[LoadedChain, ...]
     format: str | None = None

@@ -69,7 +69,7 @@ def describe_tokens(chain: Chain) -> dict[str, Any]:
 
 
 def usage_lines(chain: Chain) -> Iterator[str]:
-    """Tokens of the whole chain, a line each."""
+    """Return lines with the tokens of the whole chain."""
     usage, window = chain.usage, chain.context_window
     share = f", {100 * chain.tokens / window:.1f}% of the {window:,} that {usage.model or 'the model'} takes" if window else ""
     yield f"tokens: ≈ {chain.tokens:,} estimated{share}"

@@ -13,15 +13,12 @@ from chainviz.core.errors import Refused
 
 Made = TypeVar("Made")
 Work = Callable[[Chain], tuple[Chain, Made]]
-"""Takes a chain; returns it as it is afterwards, and what else came of it."""
+"""A function that takes a chain, and returns the new chain and a further result."""
 
 
 def in_turn(chains: Sequence[Chain], work: Work[Made]) -> tuple[list[Made], list[Chain]]:
-    """Does the work on each chain.
-
-    Returns what came of each, and the chains that `document_of` writes into the file that holds all changes. Raises Refused
-    where a changed file no longer holds the other chains of its document.
-    """
+    """Do the work on each chain. Return the result of each, and the chains from which `document_of` writes the file with all changes.
+    Raises Refused if a changed file no longer contains the other chains of its document."""
     made: dict[int, Made] = {}
     waiting = dict(enumerate(chains))
     after: list[Chain] = []
@@ -47,7 +44,7 @@ class _Pass:
         self._end = 0
 
     def takes(self, chain: Chain) -> bool:
-        """False for a chain that changed in a document that another one changed before."""
+        """Return False for a changed chain whose document was changed through another chain before."""
         if chain.is_changed and not chain.is_moved:
             if not self._has_room_for(chain):
                 return False

@@ -23,7 +23,7 @@ MOST_MESSAGES = 500
 MOST_CHARACTERS = 4000
 NO_TOOLS: Mapping[str, str] = {}
 PRE = '<pre style="white-space: pre-wrap; overflow-wrap: anywhere">'
-"""No text is wider than the cell of the notebook."""
+"""The style of texts, which are at most as wide as the cell of the notebook."""
 
 
 def tree_html(messages: Sequence[Message], format: str, title: str) -> str:
@@ -60,7 +60,7 @@ def _pair_row(number: str, pair: BodyPair[Message]) -> str:
 
 
 def _escape(text: str) -> str:
-    """Characters that cannot be seen, such as those that turn the direction of a text, are written out."""
+    """Escape text for HTML, and write out invisible characters, such as those that change the direction of a text."""
     return escape_html(visible(text))
 
 

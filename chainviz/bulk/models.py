@@ -38,10 +38,10 @@ class BulkRun(models.Model):
     created_at = models.DateTimeField()
     """The time at which its chains were chosen, or at which it was started."""
     job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
-    """Its latest job; null while the person still chooses options."""
+    """The latest job; null while the person chooses options."""
     undoes = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="undone_by")
     awaits_purge = models.BooleanField(default=False)
-    """Its recipe ends in a purge of the masked values, and nobody has confirmed it for all chains."""
+    """The recipe ends in a purge of the masked values, and nobody has confirmed it for all chains."""
 
     objects = BulkRunQuerySet.as_manager()
 
@@ -60,7 +60,7 @@ class BulkRow(models.Model):
     chain = models.ForeignKey(Chain, on_delete=models.CASCADE, related_name="+")
     outcome = models.CharField(max_length=9, choices=Outcome, default=Outcome.WAITING)
     text = models.TextField(default="", blank=True)
-    """One sentence about the outcome."""
+    """A sentence about the outcome."""
     before = models.PositiveIntegerField(null=True)
     after = models.PositiveIntegerField(null=True)
     """The numbers of the changed version and of the new one."""

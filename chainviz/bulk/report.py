@@ -21,7 +21,7 @@ LOOKS = {
     Outcome.REFUSED: ("problem", "failed"),
     Outcome.WAITING: ("quiet", "clock"),
 }
-"""State and icon of each outcome."""
+"""The state and icon of each outcome."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class Diagnosis:
     needs_fix: bool = False
     """A fix would change the session."""
     seen: str = ""
-    """Identifies the checked content."""
+    """The digest of the checked content."""
     advice: str = ""
     """A sentence on what to do where chainviz only reads the store."""
 
@@ -136,7 +136,7 @@ def report_lines(before: Chain, result: Result) -> list[str]:
 
 @dataclass
 class Watch:
-    """Watches the sessions of this machine for those that changed and then rested."""
+    """Watch the sessions of this machine, and report those that changed and then rested."""
 
     agent: str = ""
     checked: dict[str, int] = field(default_factory=dict)

@@ -79,7 +79,7 @@ def openapi(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    """The description for people. It loads nothing but our own style sheets and needs no script."""
+    """The description of the API as a page. It loads only our own style sheets and needs no script."""
     return render(request, "http_api/api.html", {"groups": calls(description(), BASE), "base": BASE})
 
 

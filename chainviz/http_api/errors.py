@@ -1,4 +1,4 @@
-"""What the API answers where it refuses: one sentence, a code, and the place in the file, the chain or the request."""
+"""Error answers of the API: a sentence, a code, and the place in the file, the chain or the request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chainviz.web.middleware import Code, json_error
 
 
 class NotPossible(ChainError):
-    """Refused because of what the chain is now, not because of what was sent."""
+    """The request is valid, but the current state of the chain forbids it."""
 
 
 OF_OUR_CODE = {"data", "call"}

@@ -32,13 +32,13 @@ class Gauge(NamedTuple):
     name: str
     help: str
     values: Mapping[str, float]
-    """By labels as they are written, "" where there are none."""
+    """The values by their labels as text, "" for a value without labels."""
 
 
 @requires("public", team_mode=True)
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """404 unless the settings have a token; 401 for any other one."""
+    """Return the metrics. Answers 404 if the settings have no token, and 401 for another token."""
     token = settings.CHAINVIZ.metrics_token
     if not token:
         raise Http404

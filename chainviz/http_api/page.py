@@ -25,9 +25,9 @@ class Call:
     path: str
     text: str
     fields: tuple[Field, ...]
-    """Of the query and of the body."""
+    """The fields of the query and of the body."""
     answers: str
-    """Statuses of success."""
+    """The statuses of successful answers."""
 
     @property
     def paragraphs(self) -> list[str]:

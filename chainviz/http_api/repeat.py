@@ -1,8 +1,5 @@
-"""The header Idempotency-Key: a request with it that is sent again makes nothing a second time and is answered as before.
-
-The answer is made again from the ids of what the first request made. So no text is kept, what was purged meanwhile is not
-shown again, and the permissions of today hold.
-"""
+"""The header Idempotency-Key: a repeated request with it creates nothing again and gets the same answer. The answer is made from the ids of
+the objects that the first request created, so no text is stored, purged values are not shown again, and current permissions apply."""
 
 from __future__ import annotations
 

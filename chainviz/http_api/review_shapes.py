@@ -1,4 +1,4 @@
-"""What the calls about reviews take and answer, as types."""
+"""The types of the bodies and answers of calls about reviews."""
 
 from __future__ import annotations
 

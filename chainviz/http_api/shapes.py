@@ -1,4 +1,4 @@
-"""What the API answers, as types: they make the description under /api/v1/openapi.json."""
+"""The types of the API's answers, from which /api/v1/openapi.json is made."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from chainviz.web.middleware import Code
 PlaceState = Literal["carried", "outdated", "removed", "folded"]
 LabelKind = Literal["tag", "rating", "outcome"]
 LARGEST = 2**31 - 1
-"""Of a number in an address or a query."""
+"""The largest number in an address or a query."""
 MOST = 200
-"""Rows of one answer."""
+"""The most rows of an answer."""
 
 REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 413, 422})
 

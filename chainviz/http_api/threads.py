@@ -128,7 +128,7 @@ def delete_comment(request: HttpRequest, chain_id: int, comment_id: int) -> Comm
 
 
 def _own(request: HttpRequest, chain_id: int, comment_id: int) -> Comment:
-    """404 for the comment of somebody else, and for one that is deleted."""
+    """Return the person's comment. Answers 404 for the comment of somebody else, and for a deleted one."""
     own = Comment.objects.filter(author=person_of(request), deleted_at=None, thread__chain=chain_for(request, chain_id))
     return get_object_or_404(own.select_related("thread__chain"), pk=comment_id)
 

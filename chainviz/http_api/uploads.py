@@ -1,4 +1,4 @@
-"""Files come in: the body is the file. The same bytes are the same upload, however often they are sent."""
+"""Uploads: the body of the request is the file. The same bytes are one upload, however often they are sent."""
 
 from __future__ import annotations
 

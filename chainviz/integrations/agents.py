@@ -1,4 +1,4 @@
-"""What each agent's settings get: hooks that check and copy sessions, a command that opens one, and the MCP server."""
+"""The settings that each agent gets: hooks that check and copy sessions, a command that opens one, and the MCP server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Integration:
     """Returns the additions to each file from the home folder and the command of chainviz. A text is appended, or
     becomes a new file."""
     note: str = ""
-    """What the person still has to do, as a sentence."""
+    """A sentence on what the person still has to do."""
 
 
 def chainviz_command() -> list[str]:

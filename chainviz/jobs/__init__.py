@@ -1,1 +1,1 @@
-"""Jobs for slow work: their rows, leases and progress. The functions are named in settings.JOBS; this app knows nothing of them."""
+"""Jobs for slow work: their rows, leases and progress. settings.JOBS names the functions; this app imports none of them."""

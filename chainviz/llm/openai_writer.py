@@ -83,7 +83,7 @@ class OpenAIWriter:
 
 
 class _Asking:
-    """One request with its repetitions, and how far it is."""
+    """One request with its repetitions, and its progress."""
 
     def __init__(self, endpoint: Endpoint, limits: Limits, request: SummaryRequest) -> None:
         self._endpoint = endpoint

@@ -27,7 +27,7 @@ class Search:
     """The sessions to search for. Empty texts match every session."""
 
     words: str = ""
-    """Text that the title, the folder or, with `in_texts`, the transcript contains."""
+    """A text that the title, the folder or, with `in_texts`, the transcript must contain."""
     agent: str = ""
     project: str = ""
     in_texts: bool = False
@@ -39,7 +39,7 @@ class Sessions:
     lines: Sequence[str]
     """A line for each session that begins with its address."""
     cut: str = ""
-    """What was not searched or not listed, in a sentence."""
+    """A sentence on what was not searched or not listed."""
 
 
 @dataclass(frozen=True, slots=True)

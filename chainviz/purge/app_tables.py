@@ -31,7 +31,7 @@ OWN_NAMES = (AuditEntry, BulkRun, Job)
 
 
 def blank_rows(found: Reach, renamed: Sequence[Renamed], blanks: Blanks) -> list[Chain]:
-    """Part of the purge's transaction; the chains it was about."""
+    """Blank values in the rows of all apps, in the transaction of the purge. Return the chains that it changed."""
     chains = list(Chain.objects.select_for_update().filter(history__in=found.histories).order_by("pk"))
     _chains(chains, renamed, blanks)
     _stop_summaries(chains)

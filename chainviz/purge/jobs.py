@@ -31,7 +31,7 @@ from chainviz.store.purge.values import family, others_with, purge_values, reach
 AT_ONCE = 16_000_000
 """The most bytes of a team's uploads with which nobody has to wait for a worker …"""
 FILES_AT_ONCE = 64_000_000
-"""… if the files of the database, which are rewritten, are no larger than this."""
+"""The largest files of the database, in bytes, that a purge without a job rewrites."""
 ATTEMPTS = 3
 WAITS, PAUSE = 30, 0.1
 UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
@@ -235,14 +235,14 @@ def settle() -> str:
 
 
 def _vacuum_file() -> bool:
-    """False if a reader keeps the log of SQLite from being emptied."""
+    """Rewrite the file of SQLite. Return False if a reader prevents emptying its log."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM")
     return empty_log()
 
 
 def _vacuum_tables() -> str:
-    """BUSY where an older transaction may still read the old rows: VACUUM leaves them in their place then."""
+    """Vacuum the tables of PostgreSQL. Return BUSY if an older transaction may still read the old rows, which VACUUM leaves then."""
     rows_go = _older_are_over()
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, false)", [PATIENCE])

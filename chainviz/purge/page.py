@@ -36,7 +36,7 @@ MOST_NAMED = 20
 NOT_THE_TITLE = "This is not the title. Nothing was purged."
 NOT_SEARCHED = "Text inside pictures and in compressed or encrypted content cannot be searched."
 MISNAMED = "misnamed"
-"""In the address of a count: the person entered another title than the chain's."""
+"""A parameter in the address of a count: the person entered another title than the chain's."""
 NOTHING_TYPED = {"values": "", "paths": ""}
 """With both names: a template takes the word `values` of a dict without that key for its method."""
 
@@ -242,7 +242,8 @@ def _settled(rows: list[BulkRow]) -> Iterator[Masked]:
 
 @transaction.atomic
 def _settle(request: HttpRequest, run: BulkRun, found: list[Masked]) -> None:
-    """Purges what can be searched for, and notes where nothing can. A second click finds the rows with their purges."""
+    """Start the purges of values that can be searched for, and note the rows without such values. A second click finds the rows with their
+    purges."""
     with_values = {each.row.pk: bool(each.values) for each in found}
     rows = run.rows.select_for_update(of=("self",)).select_related("chain").filter(pk__in=with_values).order_by("pk")
     for row in rows:

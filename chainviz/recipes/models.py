@@ -53,9 +53,9 @@ class WordList(OfTeam):
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="word_lists")
     name = models.CharField(max_length=core_lists.LONGEST_NAME)
     words = models.TextField(default="", blank=True)
-    """Words, one a line."""
+    """The words, one on each line."""
     patterns = models.TextField(default="", blank=True)
-    """Patterns in the syntax of RE2, one a line."""
+    """The patterns in the syntax of RE2, one on each line."""
     purged_lines = models.PositiveIntegerField(null=True)
     """The number of words and patterns that purges removed since the list was last saved; null for none."""
 

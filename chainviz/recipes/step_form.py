@@ -32,7 +32,7 @@ FIRST = {
     "observations": ("to", "roles"),
     "convert": ("to", "provider", "drop_reasoning"),
 }
-"""By operation: the options that are shown first; the others are advanced. A redaction has fields of its own."""
+"""The options that are shown first, by operation; the others are advanced. A redaction has its own fields."""
 NO_LISTS = "No word lists yet."
 SAVE_ONE = "Strategies that you save on the Compact page of a chain are offered here."
 GOALS = [
@@ -113,7 +113,7 @@ PLAIN = {
     "every": ("Every result", "Including those that no answer follows yet."),
     ByHand.name: ("By hand", "Only what you choose, in the list or in the bytes chart."),
 }
-"""By policy: label and hint. The other policies are advanced."""
+"""The label and hint of each plain policy. The other policies are advanced."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Texts that people wrote about a chain, for the scan of the library; see settings.WRITTEN_TEXTS."""
+"""The texts that people wrote about a chain, for the scan of the library (settings.WRITTEN_TEXTS)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 from django.http import multipartparser
 
 LONGEST_PART_HEADER = 64 * 1024
-"""Bytes. Django refuses a form whose parts have headers of over 1,024 bytes, so a file with a very long name; the name itself is cut."""
+"""The longest header of a part, in bytes. Django's limit of 1,024 would refuse a file with a very long name, which is cut only later."""
 
 
 class WebConfig(AppConfig):

@@ -47,7 +47,7 @@ SECONDS = 24 * 60 * 60
 
 class TourStep(NamedTuple):
     number: int
-    """From 1; 0 on a page that is no step."""
+    """The number of the step, from 1; 0 on a page that is not a step."""
     text: str
     url: str = ""
     label: str = ""

@@ -1,4 +1,4 @@
-"""Error pages: what happened and what to do next, in one sentence each. They never touch the database."""
+"""Error pages: one sentence on what happened, and one on what to do next. They never use the database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chainviz.store.disk_full_errors import is_disk_full
 
 log = logging.getLogger(__name__)
 NOT_TYPED = {"csrfmiddlewaretoken", "seen", "act", "role", "shown", "declined"}
-"""Fields of forms that nobody types into."""
+"""Fields of forms that nobody fills in."""
 LARGEST_FORM = 2_000_000
 
 
@@ -75,7 +75,7 @@ def typed_texts(request: HttpRequest) -> Iterator[tuple[str, str]]:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django calls this while it handles the exception."""
+    """Answer 500. Django calls this while it handles the exception."""
     try:
         if is_disk_full(sys.exc_info()[1]):
             return render(request, "errors/507.html", {"typed": list(typed_texts(request))}, status=507)

@@ -1,8 +1,5 @@
-"""Numbers, times, texts and CSV as pages show them.
-
-A text field cannot hold NUL, other controls, lone surrogates or a lone carriage return, and sends every line break as CR LF. What it
-cannot carry goes out as a mark and comes back unharmed.
-"""
+"""Numbers, times, texts and CSV as pages show them. A text field cannot contain NUL, other controls, lone surrogates or a lone carriage
+return, and sends every line break as CR LF. Such characters are sent as marks, and read back unchanged."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ def byte_text(size: int) -> str:
 
 
 def _digits(amount: float, most_decimals: int) -> str:
-    """99.96 would become 100.0: count the digits after rounding."""
+    """Return the amount as text of a few digits, which are counted after rounding, because 99.96 becomes 100.0."""
     for decimals in range(most_decimals, 0, -1):
         text = f"{amount:.{decimals}f}"
         if len(text) <= 4:
@@ -73,7 +70,7 @@ def size_and_share(size: int, whole: int) -> str:
 
 
 def bar_step(size: int, whole: int) -> int:
-    """Length of a share bar in twentieths; a node that has bytes never has an empty bar. The stylesheet knows the steps."""
+    """Return the length of a share bar in twentieths; it is never 0 for a node with bytes. The stylesheet has a rule for each step."""
     if not size or not whole:
         return 0
     return max(1, min(BAR_STEPS, round(BAR_STEPS * size / whole)))

@@ -28,14 +28,14 @@ O = TypeVar("O", bound=BaseModel)  # noqa: E741 - O as in Options
 
 @dataclass(frozen=True, slots=True)
 class Group(Generic[O]):
-    """Fields under one legend ("" = none)."""
+    """Fields under one legend, which may be empty."""
 
     legend: str
     fields: tuple[forms.BoundField, ...]
 
 
 class OptionsForm(forms.Form, Generic[O]):
-    """After `is_valid()`, `options` holds the model. Made by `options_form`."""
+    """A form of options, made by `options_form`. After `is_valid()`, `options` is the model."""
 
     options_model: type[O]
     fixed: dict[str, Any]

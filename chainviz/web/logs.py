@@ -1,7 +1,5 @@
-"""Formats of log records: text, or for `CHAINVIZ_LOG=json` one line of JSON each.
-
-Nothing that was sent can add a line, or reach a terminal.
-"""
+"""Formats of log records: text, or one line of JSON with `CHAINVIZ_LOG=json`. Received text can neither add a line nor send control
+characters to a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +13,8 @@ from chainviz.web.middleware import request_id
 
 
 class JsonFormatter(logging.Formatter):
-    """Members: time (UTC), level, logger, message; request_id, the facts of a request and the traceback where there are any."""
+    """Write a record as JSON: time (UTC), level, logger and message, with request_id, the facts of a request and the traceback if it has
+    them."""
 
     def format(self, record: logging.LogRecord) -> str:
         facts = {

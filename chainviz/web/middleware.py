@@ -1,4 +1,4 @@
-"""Middleware, from the outermost: trusted proxies, the log of requests, limits for uploads, errors and pages that no view makes."""
+"""Middleware, from the outermost: trusted proxies, the log of requests, limits of uploads, errors, and pages without a view."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ ACCEPTED = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 class RequestLogMiddleware:
-    """Stands behind TrustedProxyMiddleware, so that the id of a trusted proxy is kept, and behind static files."""
+    """Log each request. Must be after TrustedProxyMiddleware, so that the id of a trusted proxy is kept, and after static files."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -208,7 +208,7 @@ class MethodPageMiddleware(Middleware):
 
 
 class NoStoreMiddleware(Middleware):
-    """Stands behind WhiteNoise: static files may be cached."""
+    """Forbid browsers to store pages. Must be after WhiteNoise, because static files may be cached."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

@@ -1,4 +1,4 @@
-"""Static files under hashed names, module imports inside scripts included."""
+"""Static files under hashed names, also in the imports of scripts."""
 
 from __future__ import annotations
 

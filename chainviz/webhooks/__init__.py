@@ -1,4 +1,2 @@
-"""Webhooks of a team: signed messages to its own servers when versions are saved and reviews go on.
-
-Read models, deliveries, sending, page in this order.
-"""
+"""Webhooks of a team: signed messages to its servers about saved versions and reviews. Read models, deliveries, sending, page in this
+order."""

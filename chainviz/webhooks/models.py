@@ -73,7 +73,7 @@ class Delivery(models.Model):
     """The result of the last attempt in a few words of chainviz, which contain nothing from the server except its status."""
     tried_at = models.DateTimeField(null=True)
     next_at = models.DateTimeField(null=True)
-    """When the next attempt is due; null after the last one."""
+    """The time of the next attempt; null after the last one."""
     delivered_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver
 
 CALL = '{"text": "Hm", "kind": "tag", "value": "seen", "verdict": "comment", "people": [1], "reason": "Hm"}'
-"""What every call of the API understands."""
+"""The members that every call of the API accepts."""
 
 EXPLORER = [
     "version",

@@ -112,7 +112,7 @@ def test_signing_in_is_recorded_and_another_teams_chain_is_not_found(team_mode: 
 
 
 def test_what_a_removed_member_asks_for_is_recorded_as_refused(team_mode: Team) -> None:
-    """In the log of the team that removed them; the page they left open asks again and again."""
+    """The refusal is in the log of the team that removed them; repeated requests of an open page are not."""
     chain, owner = make_chain(STORY), client_of(make_member(team_mode, "Lin", Role.OWNER))
     ivo = make_member(team_mode, "Ivo", Role.EDITOR)
     former = client_of(ivo)

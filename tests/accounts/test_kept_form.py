@@ -41,7 +41,7 @@ class Form(HTMLParser):
 
 @pytest.fixture
 def client(team_mode: Team) -> Client:
-    """Of a person whose session has ended, with the cookie of the forms."""
+    """A client of a person whose session has ended, with the cookie of the forms."""
     make_member(team_mode, "Lin", Role.OWNER)
     client = Client(enforce_csrf_checks=True)
     client.get("/sign-in/")

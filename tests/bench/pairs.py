@@ -13,7 +13,7 @@ from tests.bench.uploading import upload
 
 
 def one_call(members: int) -> list[dict[str, Any]]:
-    """One call that is answered over and over."""
+    """A chain with one call that has many results."""
     return [{"role": "user", "content": "go"}, _calls(["a"]), *(_result("a", i) for i in range(members))]
 
 

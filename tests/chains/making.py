@@ -61,7 +61,7 @@ STORY = [
     human("Hello?"),
     ai("Sorry, I was busy."),
 ]
-"""Two sections that are right, one call in between that was never answered."""
+"""Two valid sections, and between them a call that was never answered."""
 
 
 def long_story(sections: int, pairs: int) -> list[dict[str, Any]]:

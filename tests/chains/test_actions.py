@@ -80,7 +80,7 @@ def test_the_palette_narrows_by_words_and_by_scope(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_a_session_has_one_verdict_and_one_fix(client: Client) -> None:
-    """What stands before a compaction is no longer sent: its errors are counted apart, and the next step fixes the session."""
+    """Messages before a compaction are no longer sent: their errors are counted separately, and the next step fixes the session."""
     boundary = {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "logicalParentUuid": "u2"}
     before = [said(0, "Look"), called(1, "toolu_1"), said(2, "And?"), line_of(3, boundary)]
     summary = said(4, "This session is continued.", **COMPACTED)

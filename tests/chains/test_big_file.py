@@ -84,7 +84,7 @@ class Person:
         return self.ask("POST", "/upload/", body(), **{"Content-Type": kind, "Content-Length": length})
 
     def wait_for(self, place: str) -> tuple[int, str, bytes]:
-        """Until the page of an upload leads on or says that it failed."""
+        """Wait until the page of an upload redirects or says that the upload failed."""
         for _ in range(1200):
             answer = self.ask("GET", place)
             if b'http-equiv="refresh"' not in answer[2]:
@@ -94,7 +94,7 @@ class Person:
 
 
 def peak_memory(server: Server) -> int:
-    """Of the process that answers, which is the child of the one that was started."""
+    """Return the peak memory of the process that answers, which is a child of the one that was started."""
     children = Path(f"/proc/{server.running.pid}/task/{server.running.pid}/children").read_text().split()
     status = Path(f"/proc/{children[0]}/status").read_text()
     peak = re.search(r"VmHWM:\s+(\d+) kB", status)

@@ -1,4 +1,4 @@
-"""Where the bytes go: levels that add up, bars that select, and the redaction that a selection leads to."""
+"""Bytes by node: levels that add up, bars that select, and the redaction of a selection."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def reached(chain: Chain, query: str = "", seen: set[str] | None = None) -> Iter
 
 
 def test_a_long_chain_is_opened_level_by_level_down_to_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if 30 messages were many."""
+    """The limit is lowered, so that 30 messages are many."""
     for module in (groups, strips):
         monkeypatch.setattr(module, "MOST_READ", 30)
     monkeypatch.setattr("chainviz.store.outline.blocks.BLOCK", 16)

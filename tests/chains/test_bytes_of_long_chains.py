@@ -1,4 +1,4 @@
-"""Where the bytes of a very long chain go: each level has sums, names and a trail, also inside one long pair (issue 12)."""
+"""Bytes by node of a very long chain: each level has sums, names and a trail, also inside one long pair."""
 
 from __future__ import annotations
 

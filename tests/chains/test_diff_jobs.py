@@ -1,4 +1,4 @@
-"""Two versions that differ in very many places are compared once, by a job; the page answers at once."""
+"""Two versions that differ in very many places are compared once, by a job, while the page answers at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHANGES = 30
 
 @pytest.fixture
 def chain(monkeypatch: pytest.MonkeyPatch) -> Chain:
-    """Two versions; every second answer is another one."""
+    """A chain with two versions, which differ in every second answer."""
     chain = make_chain([message for i in range(2 * CHANGES) for message in (human(f"Question {i}"), ai(f"answer {i}"))])
     head = head_of(History(pk=chain.history))
     stored = StoredChain(head.snapshot)

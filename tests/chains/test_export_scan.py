@@ -1,4 +1,4 @@
-"""Before anything is taken out: what the scans found, at once or by a job, and every link leads to the page that says it."""
+"""Before an export, the page shows what the scans found, at once or by a job, and every download link leads to that page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transcript records is in the library's columns, in the explorer and in the inspector; a person chooses the columns."""
+"""Recorded facts are in the columns of the library, which a person chooses, in the explorer and in the inspector."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ MEMBERS = 600
 
 @pytest.fixture
 def one_call() -> Chain:
-    """One call that is answered over and over."""
+    """A chain with one call that has many results."""
     return make_chain([human("Go"), ai(None, ("a", "look", {})), *(result("a", f"result {i}") for i in range(MEMBERS))])
 
 

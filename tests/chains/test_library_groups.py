@@ -28,7 +28,7 @@ PLACES = ("app/one.jsonl", "app/two.jsonl", "app/agents/three.jsonl", "docs/four
 
 
 def groups(page: str) -> dict[str, tuple[str, list[str]]]:
-    """By name: what its heading says, and the titles under it."""
+    """Return the heading of each group and the titles below it, by the name of the group."""
     found = {}
     for body in re.findall(r"(?s)<tbody.*?</tbody>", page):
         if heading := GROUP.search(body):

@@ -1,4 +1,4 @@
-"""What an open page of the library asks again and again: nothing changed, or the rows that did and how many chains are new."""
+"""An open page of the library asks repeatedly for changed rows and the number of new chains."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_nobody_learns_of_chains_and_drafts_that_are_not_theirs(
     settings: Any,
     chains: list[Chain],
 ) -> None:
-    """Of the file only who may see files, and what lies outside the folders of the server is not read."""
+    """Only people who may see files learn of the file. Files outside the server's folders are not read."""
     file = tmp_path / "run.jsonl"
     file.write_bytes(session(2))
     open_file(local_member(), file)

@@ -145,7 +145,7 @@ def test_filters(library: Client, query: str, found: list[str]) -> None:
     ],
 )
 def test_a_broken_rule_can_be_filtered_by(library: Client, rule: str, found: list[str]) -> None:
-    """By its name in the structure, at one provider or at all of them."""
+    """The filter takes the rule of the structure, of one provider or of all providers."""
     text = page(library, f"filters=1&q=problem:{rule}")
     assert titles(text) == found
     assert re.search(r'<optgroup label="Anthropic Messages">(<option[^>]*>[A-Za-z ]+</option>)*<option value="anthropic:', text)
@@ -201,7 +201,7 @@ def test_a_second_block_is_read_only_where_the_first_has_few_hits(client: Client
 
 
 def test_words_of_many_blocks_are_not_counted_one_by_one(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where more blocks than are read have all words, their other blocks are not asked for; elsewhere words may be apart."""
+    """If more blocks than are read have all words, the others are not searched; otherwise the words may be in different blocks."""
     long = " ".join(f"lock waits {n}" for n in range(900))
     send(client, ("often.json", transcript("Often", *[long] * 6)))
     send(client, ("apart.json", transcript("Apart", "a lock " + "x " * 2500, "it waits " + "y " * 2500)))

@@ -1,7 +1,5 @@
-"""What the main pages cost: statements, rows read and bytes sent. They may not grow with the chain, nor with the next feature.
-
-A number here is raised only with a reason that its commit gives.
-"""
+"""The cost of the main pages: statements, rows read and bytes sent. It must not grow with the chain. Raise a number here only for a reason
+that the commit message gives."""
 
 from __future__ import annotations
 

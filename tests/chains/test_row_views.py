@@ -1,4 +1,4 @@
-"""What a closed row says of a call: its first argument, then the words around it."""
+"""The teaser of a closed row with a call: the first argument, then the words around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the row of a folded run says of its tools, however many messages the runs of a window hold."""
+"""The row of a folded run names its tools, also if the runs of a window have very many messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def teasers(sections: int, pairs: int, **tools: int) -> list[str]:
-    """Of each run; tools by the number of a pair whose call they are."""
+    """Return the teaser of each run. `tools` has the name of the called tool by the number of the pair."""
     story = long_story(sections, pairs)
     for name, pair in tools.items():
         story[2 * pair - 1]["tool_calls"][0]["function"]["name"] = name

@@ -143,7 +143,7 @@ def test_long_chains_are_compared_by_a_job(client: Client, runs: tuple[Chain, Ch
 
 
 def test_an_added_result_is_shown_beside_its_call(client: Client, runs: tuple[Chain, Chain]) -> None:
-    """Whose id is another one in the other run."""
+    """The call has another id in the other run."""
     pending = run("p", ("grep", '{"q": "queue"}', ""), ("test", "{}", "3 failed"), end="Caused an incident.")
     send(client, ("pending.json", json.dumps([*pending[:2], *pending[3:]]).encode()))
     page = client.get(f"/compare/{Chain.objects.latest('pk').pk}/{runs[0].pk}/").content.decode()

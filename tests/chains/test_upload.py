@@ -491,7 +491,7 @@ def test_picks_travel_as_ranges(places: set[int]) -> None:
 
 
 def fields_of(page: str, keep: int = 99) -> dict[str, Any]:
-    """What the browser would send of a page of picks, with the first of its ticks left."""
+    """Return the fields that a browser would send for a page of picks, with only the first ones ticked."""
     names = "picked", "shown", "rendered", "page"
     hidden = {name: re.findall(rf'name="{name}" value="([^"]*)"', page)[0] for name in names}
     states = re.findall(r'name="states" value="(\w+)" checked', page)

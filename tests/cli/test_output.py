@@ -1,4 +1,4 @@
-"""Where the output goes nowhere: a closed stream, a full device, a reader that has had enough."""
+"""The command line ends cleanly if its output is a closed stream, a full device, or a pipe whose reader ended."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ HOSTILE = [
     "\u202eright\u2066to\u200fleft\u061c", "\u2028\u2029\u200b\ufeff\U000e0041", "\udc9b31m\ud800",
 ]  # fmt: skip
 NAME = "".join(HOSTILE).replace("/", "").replace("\ud800", "")
-"""Of a file; its last byte is none of UTF-8."""
+"""The name of a file; its last byte is invalid in UTF-8."""
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
 FORGED = re.compile("^chainviz: forged", re.MULTILINE)
 RECIPE = {"recipe": 1, "name": NAME, "steps": [{"operation": "mask", "options": {"rules": [NAME]}}]}
@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def without_store(folder: Path) -> dict[str, list[list[str]]]:
-    """By command: the arguments of its calls."""
+    """Return the arguments of the calls of each command."""
     good, cut, missing, written = (str(folder / name) for name in (f"{NAME}.json", f"{NAME} cut.json", f"{NAME} none", "written"))
     files = [good, cut, missing]
     return {
@@ -86,7 +86,7 @@ def without_store(folder: Path) -> dict[str, list[list[str]]]:
 
 
 def of_store(folder: Path, data: Path) -> dict[str, list[list[str]]]:
-    """By mode: the calls, one after the other."""
+    """Return the calls in order, by mode."""
     good, cut, missing = (str(folder / name) for name in (f"{NAME}.json", f"{NAME} cut.json", f"{NAME} none"))
     valid, backup = str(folder / f"{NAME[:-4]}.json"), str(data / f"{NAME} backup")
     local = [

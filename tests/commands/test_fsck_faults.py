@@ -101,7 +101,7 @@ COVERED = [model for label in APPS for model in apps.get_app_config(label).get_m
 
 
 EARLIER = "2020-01-01 00:00:00"
-"""In place of a null: no key and a valid time."""
+"""A value to write in place of a null: no key, and a valid time."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Fault:
 
 @pytest.fixture
 def data(client: Client) -> None:
-    """Two chains with versions, drafts, undone steps, a conversion and an audit."""
+    """An installation with two chains that have versions, drafts, undone steps, a conversion and an audit."""
     for name, words in (("a.json", "Hello"), ("b.json", "Good morning")):
         messages = [{"role": "user", "content": words}, {"role": "assistant", "content": f"{words} to you"}]
         send(client, (name, json.dumps({"model": name, "messages": messages}).encode()))
@@ -205,7 +205,7 @@ def flipped(value: Any) -> Any:
 
 
 def is_found(fault: Fault) -> bool:
-    """Also where the database refuses the change. Everything is as before afterwards."""
+    """Return True if the fault is found, or the database refuses it. Everything is restored afterwards."""
     with transaction.atomic():
         purge = Purge.objects.create(reason="test")
         try:

@@ -24,7 +24,7 @@ from tests.web.headers import missing_headers
 
 
 def free_port() -> int:
-    """Of those that no system hands out by itself: nobody else gets it before the server does."""
+    """Return a free port outside the range that systems assign automatically, so that no other program gets it first."""
     while True:
         port = random.randrange(15_000, 30_000)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -37,7 +37,7 @@ def environment(folder: Path, **changes: str) -> dict[str, str]:
 
 
 def refusal(folder: Path, *arguments: str, **changes: str) -> str:
-    """What `chainviz serve` says on standard error when it cannot start."""
+    """Return the message that `chainviz serve` prints on standard error if it cannot start."""
     done = subprocess.run(
         [sys.executable, "-m", "chainviz", "serve", *arguments],
         cwd=ROOT, env=environment(folder, **changes), capture_output=True, text=True, timeout=PATIENCE,
@@ -48,7 +48,7 @@ def refusal(folder: Path, *arguments: str, **changes: str) -> str:
 
 
 class Server:
-    """Its `said` holds the lines of standard output up to the one that says that it is ready."""
+    """A running server. `said` has the lines of its standard output up to the one that says that it is ready."""
 
     def __init__(self, command: list[str], folder: Path, *files: Path, cwd: Path = ROOT, told: bool = False) -> None:
         """`told`: what it says on standard error is part of `said`."""
@@ -86,7 +86,7 @@ def assert_serves(server: Server) -> None:
 
 
 def assert_refuses(server: Server) -> None:
-    """What is no HTTP, by an answer that has the headers of all others."""
+    """Assert that bytes that are not HTTP get a refusal with the headers of all other responses."""
     for request in (b"<script> / HTTP/1.1\r\n\r\n", b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"no HTTP\r\n\r\n"):
         with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
             connection.sendall(request)

@@ -1,4 +1,4 @@
-"""Two servers and two workers of a team share one PostgreSQL database and one data folder (issue 11)."""
+"""Two servers and two workers of a team share one PostgreSQL database and one data folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG = "x" * 9_000_000
 
 
 class Site:
-    """Its processes and its settings."""
+    """An installation: its processes and its settings."""
 
     def __init__(self, folder: DataFolder) -> None:
         self.settings = environment(

@@ -26,6 +26,6 @@ BROKEN: list[dict[str, Any]] = [
 
 @pytest.fixture
 def chain(client: Client) -> Chain:
-    """Two human messages in a row, a call without a result, arguments that are no JSON."""
+    """A chain with two human messages in a row, a call without a result, and arguments that are invalid JSON."""
     send(client, ("broken.json", json.dumps(BROKEN).encode()))
     return Chain.objects.get()

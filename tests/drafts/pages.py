@@ -48,7 +48,7 @@ class _Fields(HTMLParser):
 
 
 def fields_of(page: str) -> dict[str, list[str]]:
-    """What the forms of a page would send if nobody touched them."""
+    """Return the fields that the unchanged forms of a page would send."""
     reader = _Fields()
     reader.feed(page[page.index("<main") :])
     return reader.fields
@@ -62,7 +62,7 @@ def send_form(client: Client, address: str, **changed: Any) -> Any:
 
 
 def snapshot_of(draft: Draft) -> Snapshot:
-    """What the draft proposes now, whatever requests did to it."""
+    """Return the snapshot that the draft proposes now."""
     return stored_draft.snapshot_of(Draft.objects.get(pk=draft.pk))
 
 

@@ -9,7 +9,7 @@ from tests.chains.making import ai, human, make_chain, result
 
 
 def work(number: int, size: int) -> list[dict[str, Any]]:
-    """One pair with a tool; `size` bytes of output that hold facts."""
+    """Return a pair with a tool whose output contains facts and has `size` bytes."""
     call = f"call_{number}"
     lines = [
         f"src/part_{number}/module_{number}.py:{number * 10} ok",

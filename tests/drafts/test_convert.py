@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.database]
 TARGETS = [format.name for format in WRITTEN if format.name not in ("openai_chat", "raw")]
 
 UNTOLD = ("mistral", "ollama", "cohere", "hf_chat", "kimi_cli", "swe_agent", "langsmith", "langfuse", "hermes")
-"""Where neither reasoning nor pictures stand in them, nothing tells their messages from those of OpenAI."""
+"""Formats whose messages look like those of OpenAI if they have no reasoning and no images."""
 
 
 def begin(chain: Chain) -> Target:
@@ -121,7 +121,7 @@ def test_what_a_conversion_leaves_out_is_shown_before_and_after_it_is_saved(chai
 
 
 def test_tools_and_settings_move_in_a_draft_and_at_export(client: Client) -> None:
-    """Also there and back within one draft, and as a line for fine-tuning."""
+    """They also move there and back within one draft, and into a line for fine-tuning."""
     function = {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}
     request = {
         "model": "gpt-5", "tools": [{"type": "function", "function": function}], "temperature": 0.5,

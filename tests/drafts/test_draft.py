@@ -170,7 +170,7 @@ def test_a_draft_is_found_again_from_its_chain(client: Client, chain: Chain) -> 
 
 @pytest.mark.parametrize("end", ["save", "discard"])
 def test_what_is_sent_to_a_draft_that_is_over_comes_back(client: Client, chain: Chain, end: str) -> None:
-    """It was a 404, and the text was gone (issue 8)."""
+    """Answering 404 would lose the text."""
     draft = begin(client, chain)
     address = f"/c/{chain.pk}/edit/s1.p2?draft={draft.pk}"
     form = fields_of(client.get(address).content.decode())

@@ -104,7 +104,7 @@ def test_each_message_that_was_added_counts(client: Client, chain: Chain) -> Non
 
 
 def test_invalid_arguments_are_told_once_at_their_field(client: Client, chain: Chain) -> None:
-    """In the words that the page has while somebody types, not in those of a JSON library."""
+    """The sentence is the one that the page shows while somebody types, not that of a JSON library."""
     broken = fields_of(client.get(f"/c/{chain.pk}/edit/s1.p1?v=1").content.decode()) | {"s1-p1-m0-c1-text": ["{]"]}
     page = client.post(f"/c/{chain.pk}/edit/s1.p1?v=1", broken, headers=FRAGMENT).content.decode()
     said = "The arguments are invalid JSON at line 1, column 2: a key in double quotes is missing."

@@ -1,4 +1,4 @@
-"""What the pages of redact and summarize show of a long chain is worked out once, by a job."""
+"""The pages of redact and summarize compute their content for a long chain once, by a job."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDS = [[human(f"Look {i}"), ai(None, (f"c{i}", "look", {})), result(f"c{i}", 
 
 
 def forget_all() -> None:
-    """As in a process that has just been started."""
+    """Clear what the process remembers, as if it had just started."""
     reading_cache._kept.clear()
     at_hand.forget()
 

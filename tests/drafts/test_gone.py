@@ -1,4 +1,4 @@
-"""Whatever is sent to a draft that was saved or discarded meanwhile: 409, with all that was typed and a way on (issue 8)."""
+"""A request to a draft that was saved or discarded meanwhile gets 409, the typed text, and a way to continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a summary replaced is found again, whatever happens to the summary later."""
+"""The messages that a summary replaced are found after later changes of the summary."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_summary_of_talk_that_is_rewritten_merged_and_split(client: Client) ->
 
 
 def on_version(chain: Chain, number: int, action: str, path: str, **options: Any) -> None:
-    """One edit of a version, saved as the next one."""
+    """Edit a version once, and save the result as the next version."""
     target = target_of_version(chain, number, chain.owner)
     chosen = EditOptions.model_validate({"action": action, "path": path, **options})
     draft = change(target, Edit(), chosen)

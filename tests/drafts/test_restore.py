@@ -1,4 +1,4 @@
-"""One text of an earlier version comes back with a button of the comparison, without scripts."""
+"""A button of the comparison restores a text of an earlier version, without scripts."""
 
 from __future__ import annotations
 

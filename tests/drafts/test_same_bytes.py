@@ -60,7 +60,7 @@ def test_web_and_python_write_the_same_bytes(client: Client, file: str, change_n
 
 
 def _by_web(chain: Chain, name: str, options: dict[str, Any]) -> bytes | None:
-    """None where nothing changes."""
+    """Return the result of the web page; None if nothing changes."""
     operation = operation_named(name)
     assert operation is not None
     target = target_of_version(chain, 1, chain.owner)

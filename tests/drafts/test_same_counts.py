@@ -1,4 +1,4 @@
-"""One noun, one count: problems, fixes and changes are the same numbers on every page and in the terminal (issue 12)."""
+"""The numbers of problems, fixes and changes are equal on every page and in the terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST = 30
 
 
 def text_of(page: str) -> str:
-    """What a person reads in the main part of a page."""
+    """Return the visible text in the main part of a page."""
     main = re.sub(r"<(svg|script)\b.*?</\1>", " ", page[page.index("<main") :], flags=re.S)
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", main))).replace(",", "")
 
@@ -38,7 +38,7 @@ def number(pattern: str, text: str) -> int:
 
 
 def look(client: Client, content: bytes, name: str) -> dict[str, list[int]]:
-    """By noun: the numbers that the pages, the API and the terminal give."""
+    """Return the numbers that the pages, the API and the terminal show, by noun."""
     chain = make_chain_of(content, name)
     home = f"/c/{chain.pk}/"
     explorer, problems, repair = (text_of(client.get(home + each).content.decode()) for each in ("v/1/", "v/1/problems", "repair/?v=1"))
@@ -111,7 +111,7 @@ def test_files_with_problems(client: Client) -> None:
 
 
 def test_redactions(client: Client) -> None:
-    """Two of three results are in one pair: three redactions in two nodes."""
+    """Two of the three results are in one pair, so three redactions change two nodes."""
     calls = [("c1", "read", {"path": "a"}), ("c2", "read", {"path": "b"})]
     results = [result(name, "line\n" * 40) for name in ("c1", "c2", "c3")]
     chain = make_chain([human("Hi"), ai(None, *calls), *results[:2], ai(None, ("c3", "read", {})), results[2], ai("Done")])

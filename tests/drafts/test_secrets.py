@@ -201,7 +201,7 @@ def scanned(client: Client, address: str, monkeypatch: Any) -> str:
 
 
 def made(client: Client, answer: Any) -> Any:
-    """Where masking leads that a worker did."""
+    """Return the address to which the page redirects after a worker has masked."""
     run_job(Job.objects.latest("pk").pk)
     return client.get(answer["Location"])
 

@@ -90,7 +90,7 @@ def downloaded(chain: Chain, query: str = "") -> dict[str, Any]:
 
 
 def stepped(client: Client, chain: Chain, query: str = "", **fields: str) -> Any:
-    """What a button answers that adds a step to the draft."""
+    """Return the response of a button that adds a step to the draft."""
     given = fields_of(client.get(f"/c/{chain.pk}/state/{query}").content.decode())
     return client.post(f"/c/{chain.pk}/state/step{query}", {**given, **fields})
 
@@ -220,7 +220,7 @@ def test_the_export_button_says_how_large_the_file_is(document: str, talk: Chain
 
 
 def test_the_length_of_a_state_follows_its_messages() -> None:
-    """Also in the plain export: goaitools reads it as what the model has seen."""
+    """The plain export has it too, because goaitools reads it as the messages that the model has seen."""
     messages = [human("a"), ai("b"), human("c"), ai("d")]
     document = {"version": 1, "session": "s", "provider": "openai", "processed_length": 4, "messages": messages}
     chain = make_chain_of(json.dumps(document, indent=1).encode())
@@ -450,7 +450,7 @@ def test_a_state_of_another_provider_becomes_a_new_chain(talk: Chain) -> None:
 
 
 def test_a_converted_chain_is_a_state_that_has_been_processed() -> None:
-    """As exported, and in the State page of the version; an event that is added later has not been seen."""
+    """This holds for the export and the State page of the version. The model has not seen an event that is added later."""
     chain, client = make_chain_of(json.dumps([human("a"), ai("b"), human("c")]).encode()), Client()
     address = f"/c/{chain.pk}/do/convert/"
     seen = fields_of(client.get(address).content.decode())["seen"]
@@ -467,7 +467,7 @@ def test_a_converted_chain_is_a_state_that_has_been_processed() -> None:
 
 
 def test_seen_messages_are_counted_alike_in_long_and_short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of an Anthropic state before and after changes, one of which parts a result from the text of its message."""
+    """The state is Anthropic's, before and after changes; one of them separates a result from the text of its message."""
     chain = make_chain_of(json.dumps({**anthropic(2), "messages": anthropic(2)["messages"] * 3}).encode())
     draft = start_draft(version_of(chain), author="me")
     new = Message(HUMAN, (Text("new"),))

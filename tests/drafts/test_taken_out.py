@@ -1,4 +1,4 @@
-"""What was redacted or masked stands in no export of that version, whatever it is taken out as."""
+"""Redacted and masked text is in no export of the version, in any form."""
 
 from __future__ import annotations
 

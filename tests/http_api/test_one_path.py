@@ -1,4 +1,4 @@
-"""One execution path: Python, the command line and the API write the same bytes and give the same report."""
+"""Python, the command line and the API write the same bytes and give the same report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs send is searched for secrets and purged as what people send: content, names, notes, comments, options."""
+"""Everything that programs send is searched for secrets and purged: content, names, notes, comments, options."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass
 class Seen:
-    """One request as the server got it."""
+    """A request as the server received it."""
 
     path: str
     headers: dict[str, str]
@@ -21,7 +21,7 @@ class Seen:
 
 
 class Exchange(BaseHTTPRequestHandler):
-    """What a test's play may do with one request."""
+    """A request and the means to answer it, for the script of a test."""
 
     server: FakeServer
     protocol_version = "HTTP/1.1"

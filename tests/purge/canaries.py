@@ -18,7 +18,7 @@ COUNT = 50
 
 
 def canary(number: int) -> str:
-    """With a quotation mark, a slash and a letter beyond ASCII, so that spellings differ."""
+    """Return a value with a quotation mark, a slash and a letter beyond ASCII, so that its JSON spellings differ."""
     return f'cänary/{number:02}"zq{number * 7919 % 9973:04}xw'
 
 

@@ -27,7 +27,7 @@ def escaped(text: str) -> str:
 
 
 def go(text: str) -> str:
-    """As Go's encoding/json writes it: HTML characters escaped, other letters as they are."""
+    """Return JSON as Go's encoding/json writes it, with escaped HTML characters and plain other letters."""
     written = json.dumps(text, ensure_ascii=False)[1:-1]
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

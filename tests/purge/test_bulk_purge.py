@@ -1,4 +1,4 @@
-"""What a bulk run masked is purged from all its chains with one form, which an owner confirms."""
+"""An owner purges the values that a bulk run masked from all its chains with one form."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHARED = "anna.meier@example.org"
 
 
 def masked_run(client: Client) -> tuple[BulkRun, list[Chain]]:
-    """Two chains with a value of their own and one that both hold; a third has nothing to mask."""
+    """A bulk run on two chains, each with a value of its own and a common one, and a third chain without values to mask."""
     told = [[human(f"Letter {number}: write to {SHARED} with {key}."), ai("I will.")] for number, key in enumerate(KEYS)]
     chains = [make_chain(each, f"{number}.json") for number, each in enumerate([*told, [human("Hello"), ai("Hi")]])]
     client.post("/bulk/", {"act": "mask", "chain": [chain.pk for chain in chains]})

@@ -75,7 +75,7 @@ def nothing_is_small(monkeypatch: Any) -> None:
 def test_killed_it_has_changed_nothing_or_is_finished_by_the_next_worker(
     chain: Chain, nothing_is_small: None, tmp_path: Path, moment: str
 ) -> None:
-    """Before the transaction ends, or behind it."""
+    """The worker is killed before or after the end of the transaction."""
     environment = {**os.environ, "CHAINVIZ_DATABASE_URL": database_url(), "CHAINVIZ_DATA": str(tmp_path)}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     mark = tmp_path / "reached"

@@ -1,4 +1,4 @@
-"""What others do while values are purged brings none of them back: imports, drafts, saves, branches, summaries."""
+"""Simultaneous imports, drafts, saves, branches and summaries bring no purged value back."""
 
 from __future__ import annotations
 

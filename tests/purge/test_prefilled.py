@@ -63,7 +63,7 @@ def test_it_is_filled_with_what_was_masked_and_purges_it(client: Client, masked:
 
 
 def test_every_link_is_filled_with_what_is_found(client: Client, masked: Chain) -> None:
-    """Before anything was masked, beside what was masked, and in the file of a version that masked it."""
+    """Values are found before masking, beside masked values, and in the file of the version that masked them."""
     home = f"/c/{masked.pk}"
     for page in (f"{home}/v/3/export", f"{home}/versions/", f"{home}/do/mask/?v=1", f"{home}/do/redact/"):
         assert f'"{home}/purge/?masked=3"' in client.get(page).content.decode(), page

@@ -1,4 +1,4 @@
-"""What people wrote about a chain is counted and purged too; a sign-off, which nobody can change, does not stop a purge."""
+"""Texts that people wrote about a chain are counted and purged too. An unchangeable sign-off does not stop a purge."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ OF_TEAM_OR_PERSON = {"TeamRules", "MailChoice"}
 
 
 def tables() -> Iterator[type[Model]]:
-    """Those of the review that are about a chain; a sign-off outlives it, and holds no text of it."""
+    """Return the tables of the review that are about a chain. A sign-off outlives the chain and contains none of its text."""
     return (
         model for model in apps.get_app_config("review").get_models() if model is not SignOff and model.__name__ not in OF_TEAM_OR_PERSON
     )

@@ -67,7 +67,7 @@ def test_a_person_has_one_rating_of_a_node(room: Room) -> None:
 
 
 def test_labels_of_nodes_follow_into_later_versions(client: Client) -> None:
-    """As threads do: moved, changed, removed. A person's rating of what is the same content stays one rating."""
+    """Labels follow their nodes as threads do: moved, changed or removed. A person's rating of the same content stays one rating."""
     chain = make_chain(TALK)
     by = local_owner()
     for path in ("s1.p1", "s1.p2", "s2.p1"):

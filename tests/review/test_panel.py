@@ -66,7 +66,7 @@ def test_one_person_has_threads_beside_the_chain(client: Client) -> None:
 
 
 def test_open_threads_are_walked_through_the_whole_chain(client: Client) -> None:
-    """Those without a place in the version, and those that are resolved, are passed over."""
+    """Threads without a place in the version, and resolved threads, are skipped."""
     chain, owner = make_chain(STORY), local_owner()
     for path in ("s2.p1", "s1.p2", "", "s1.p2"):
         thread(chain, owner, path)

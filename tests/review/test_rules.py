@@ -192,7 +192,7 @@ def test_the_page_of_a_locked_export_leads_to_the_review(room: Room) -> None:
 
 
 def test_a_file_of_several_chains_stays_locked(room: Room) -> None:
-    """It holds chains that nobody signed off."""
+    """The file contains chains that nobody signed off."""
     lock(room, approvals=0)
     part = make_chain_of(lines(2), "many.jsonl")
     answers = {}

@@ -1,4 +1,4 @@
-"""Of very long texts only the beginning is read: the rest is there when asked for, and numbers stay those of the whole."""
+"""Only the beginning of a very long text is read. The rest is read on request, and numbers are those of the whole text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What versions cost in bytes, and that work does not grow with the chain."""
+"""Versions take few bytes, and the work for one does not grow with the chain."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def talk(pairs: int, sections: int = 1) -> list[dict[str, Any]]:
 
 
 def row_bytes() -> int:
-    """What versions write for ever: all columns of all tables but the outlines, 10 bytes a row and 5 a number on top."""
+    """Estimate the bytes that versions store permanently: all columns of all tables except the outlines, plus 10 for a row and 5 for a
+    number."""
     total = 0
     for model, columns, numbers in (
         (Message, ("digest", "skeleton", "preview", "source"), 3),

@@ -92,7 +92,7 @@ def test_it_is_the_step_that_a_short_one_would_be(version: Version, monkeypatch:
 
 
 def test_others_write_while_it_is_written(version: Version, monkeypatch: Any) -> None:
-    """What another connection writes in its middle is written: it waits for nothing."""
+    """Another connection can write in the middle of the step, without waiting."""
     step = wanted(version.snapshot)
     draft = start_draft(version, author="me")
     busy = threading.Event()
@@ -148,7 +148,7 @@ def deleted(draft: Draft) -> None:
 @pytest.mark.parametrize("meanwhile", [discarded, another_step, purged, deleted])
 @pytest.mark.parametrize("is_late", [False, True])
 def test_what_does_not_end_leaves_nothing(version: Version, meanwhile: Any, is_late: bool, monkeypatch: Any) -> None:
-    """In its middle, or when all but its last transaction is written."""
+    """The step ends in its middle, or before its last transaction."""
     step = wanted(version.snapshot)
     draft = start_draft(version, author="me")
     add = runs.RunWriter.add

@@ -1,4 +1,4 @@
-"""Of a message with very many parts a page reads and decodes only those it shows."""
+"""A page reads and decodes only the shown parts of a message with very many parts."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from chainviz.store.outline.rows import Row
 
 
 def values() -> Iterator[object]:
-    """What a provider refuses and in which words, without where and when that was read; and what is stored of each chain."""
+    """Return the values on which stored verdicts depend: the rules of providers without their sources, and the facts of a chain."""
     yield Row._fields, Measure._fields, FACTS
     for provider in PROVIDERS:
         yield provider.name, sorted(provider.formats), sorted(provider.sessions), sorted(provider.kinds), provider.call_ids

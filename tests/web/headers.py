@@ -15,7 +15,7 @@ LEAST = ("default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "for
 
 
 def missing_headers(answer: Any, *, may_be_cached: bool = False) -> list[str]:
-    """What an answer lacks; also what a download lacks that a browser could run."""
+    """Return the headers that a response lacks, and those that a download lacks if a browser could run it."""
     found = [name for name, value in ALWAYS.items() if answer.get(name) != value]
     policy = answer.get("Content-Security-Policy", "")
     if answer.get("Content-Disposition", "").startswith("attachment"):

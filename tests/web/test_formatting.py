@@ -56,7 +56,7 @@ ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()) | st.sampled
 
 
 def browser(value: str) -> str:
-    """What a text area sends for its value."""
+    """Return the text that a browser sends for the value of a text area."""
     return value.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
 
 

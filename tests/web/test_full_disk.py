@@ -14,7 +14,7 @@ from chainviz.web.errors import server_error
 
 
 def full_database() -> sqlite3.Error:
-    """What SQLite raises when it cannot add a page."""
+    """Return the exception that SQLite raises if it cannot add a page."""
     database = sqlite3.connect(":memory:")
     database.execute("PRAGMA max_page_count = 2")
     with pytest.raises(sqlite3.OperationalError) as caught:

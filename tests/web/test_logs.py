@@ -1,4 +1,4 @@
-"""One line of JSON for each request; neither it nor Django's own records hold an address, which may be a secret."""
+"""Each request is logged as one line of JSON. Neither it nor Django's own records contain an address, which may be a secret."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chainviz.web.middleware import PathFilter
 
 @pytest.fixture
 def written() -> Iterator[io.StringIO]:
-    """What CHAINVIZ_LOG=json writes."""
+    """Return the records that CHAINVIZ_LOG=json writes."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonFormatter())
@@ -73,7 +73,7 @@ FORGED = "2026-01-01 00:00:00,000 INFO django.request signed in as owner"
 
 
 def text_lines(message: str, *given: Any, fault: BaseException | None = None) -> list[str]:
-    """What CHAINVIZ_LOG=text writes."""
+    """Return the lines that CHAINVIZ_LOG=text writes."""
     formatter = TextFormatter(**{"fmt": settings.LOGGING["formatters"]["text"]["fmt"]})
     exc_info = (type(fault), fault, fault.__traceback__) if fault else None
     record = logging.LogRecord("chainviz.test", logging.WARNING, "", 1, message, given, exc_info)

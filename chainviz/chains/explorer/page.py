@@ -48,7 +48,7 @@ class Health:
     """The verdict of the chain's own provider."""
     structure: VerdictView
     is_unread: bool
-    """Some content of the document was not understood."""
+    """True if some content of the document was not understood."""
     summary: str
     """The number of providers that accept the chain, such as `Accepted by 2 of 12 providers`."""
     rows: tuple[HealthRow, ...]
@@ -93,7 +93,7 @@ class ExplorerPage:
     unsent_problems: int
     """The number of errors in messages that an agent no longer sends."""
     lost: Sequence[str]
-    """Sentences about content that the agent does not send again when it resumes the session."""
+    """Sentences on content that the agent does not send again when it resumes the session."""
     size: int
     usage: UsageView
     messages_text: str
@@ -182,7 +182,7 @@ def explorer_page(subject: Subject, view: ViewState, found: Window | None = None
 
 @dataclass(frozen=True, slots=True)
 class PageParts:
-    """What the content and the view alone decide."""
+    """The parts of a page that depend only on the content and the view."""
 
     window: WindowPage
     outline: WindowPage

@@ -62,7 +62,7 @@ class PastedError:
     url: str
     """The address of the node in the chain; "" if the error names none."""
     more: int
-    """Other problems of the same class."""
+    """The number of other problems of the same class."""
     fixes: tuple[FixLink, ...]
     tried: tuple[str, ...] = ()
     """The texts that the message was compared with, if no problem was found."""

@@ -73,7 +73,7 @@ class Subject:
 
 MOST_EXCEPTIONS = 400
 IN_RUNS = frozenset({"ai", "tool", "summary"})
-"""Kinds of pairs. If all nodes of one of these kinds are open, no run of closed pairs is folded."""
+"""The kinds of pairs. If all nodes of one of these kinds are open, no run of closed pairs is folded."""
 KINDS = (
     ("section", "Sections"),
     ("system", "System messages"),

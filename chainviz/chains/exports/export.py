@@ -200,7 +200,7 @@ class Export:
 
     @cached_property
     def _sharing(self) -> list[tuple[Chain, Snapshot, DocumentPlace]]:
-        """Changed chains in the document of this one, such as other answers to one request."""
+        """Return the changed chains in the document of this one, such as other answers to one request."""
         own = self.place.document if self.place else None
         changed = [(chain, snapshot, place_of(snapshot)) for chain, snapshot in self._newest if chain.version > 1]
         return [(chain, snapshot, place) for chain, snapshot, place in changed if place and place.document == own]
@@ -222,7 +222,7 @@ class Export:
 
     @property
     def excluded_chains(self) -> tuple[Chain, ...]:
-        """Chains whose changes cannot be written to the same file as those of this one."""
+        """Return the chains whose changes cannot be written to the same file as those of this one."""
         return self._together.left_out if self._sharing else ()
 
     def _others(self, own: Span) -> Iterable[tuple[Span, Iterator[bytes]]]:
@@ -265,14 +265,14 @@ class Export:
 
     @property
     def siblings(self) -> ChainQuerySet:
-        """Other chains of the same file."""
+        """Return the other chains of the same file."""
         chain = self.subject.chain
         same = Chain.objects.in_library().filter(team=chain.team_id, sha256=chain.sha256, is_branch=False)
         return same.exclude(pointer=chain.pointer)
 
     @property
     def unchanged_siblings(self) -> ChainQuerySet:
-        """Chains of the file that are lines now: in a file of another kind they stay as they were uploaded."""
+        """Return the unchanged chains of the file, which stay as they were uploaded in a file of another kind."""
         lines = [format.name for format in FORMATS if format.lines]
         return self.siblings.filter(format__in=lines)
 
@@ -286,7 +286,7 @@ class Export:
 
 
 class Beginning:
-    """Messages until they make a trial long enough."""
+    """The first messages of a chain, as many as a trial needs."""
 
     def __init__(self, messages: Iterator[Message]) -> None:
         self._messages = messages

@@ -73,7 +73,7 @@ def _size(side: Side) -> str:
 
 
 class _Words:
-    """Escapes words, and masks what looks like a secret in them."""
+    """Escape words, and mask whatever looks like a secret in them."""
 
     def __init__(self) -> None:
         self.masked = 0

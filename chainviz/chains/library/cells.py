@@ -142,7 +142,7 @@ class SessionRow:
 
     @property
     def usage(self) -> str:
-        """Tokens in and out, in words."""
+        """The number of tokens in and out, in words."""
         session = self.session
         return f"{tokens_text(session.input or 0)} in, {tokens_text(session.output or 0)} out" if session.tokens is not None else ""
 

@@ -43,7 +43,7 @@ READ = ("team", "history", "version", "format", "provider", "problems", "own_pro
 @dataclass(frozen=True, slots=True)
 class ShownRow:
     chain: Chain
-    """With the columns of READ only."""
+    """The chain, with only the columns of READ."""
     path: str
     """The path of the file that it came from."""
     is_running: bool

@@ -127,7 +127,7 @@ class ChainHits:
     shown: list[HitView] = field(default_factory=list)
     more: int = 0
     has_more: bool = False
-    """There are more matches than were counted."""
+    """True if there are more matches than were counted."""
     more_url: str = ""
 
 

@@ -75,7 +75,7 @@ def samples(request: HttpRequest) -> HttpResponse:
 @requires("upload")
 @require_POST
 def tour(request: HttpRequest) -> HttpResponse:
-    """`act`: start the tour with the broken sample or with a file of one's own, or leave it and stay on the `page`."""
+    """Start the tour with the broken sample or an own file, or leave it and stay on `page`, as `act` says."""
     act = request.POST.get("act", "")
     if act == "leave":
         return leave_tour(see_other(own_page(request, request.POST.get("page", ""), "/")))

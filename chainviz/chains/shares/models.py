@@ -12,7 +12,7 @@ class ShareLink(models.Model):
     chain = models.ForeignKey("chains.Chain", on_delete=models.CASCADE, related_name="shares")
     version = models.PositiveIntegerField()
     member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
-    """Who made it."""
+    """The member who made the link."""
     token_digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Copies what the library's table shows of the newest version into the chain's row. Called whenever the head moves."""
+"""Copy the facts of the newest version that the library shows into the chain's row, whenever the head moves."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def store_name(user: User) -> str:
 
 
 def person_named(name: str) -> int | None:
-    """Key of the person whom the store names so; None for any other name."""
+    """Return the key of the person with this name in the store; None for any other name."""
     key = name.removeprefix(_PERSON)
     return int(key) if key != name and key.isdecimal() else None
 

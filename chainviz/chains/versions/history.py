@@ -68,7 +68,7 @@ class _Listing(NamedTuple):
 
     chain: Chain
     names: dict[str, str]
-    """Names of people, by the author of a version."""
+    """The names of people, by the author of a version."""
     steps: Steps
     largest: int
     """The size of the largest version in bytes."""

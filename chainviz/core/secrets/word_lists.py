@@ -22,7 +22,7 @@ class WordList:
     words: str = ""
     """Words, one a line; they match whole words in upper or lower case."""
     patterns: str = ""
-    """Patterns in the syntax of RE2, one a line."""
+    """The patterns in the syntax of RE2, one on each line."""
 
     def rules(self) -> tuple[Rule, ...]:
         """Raise OptionsError, in one sentence, for a word or a pattern that cannot be looked for."""

@@ -1,4 +1,4 @@
-"""Making a certificate: the file is written, digested and searched, and a row is kept that nobody can change."""
+"""Make a certificate: write the file, compute its digest, search it, and store an unchangeable row."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ _PLACE = re.compile(r" (in the [^:]*|in another field|beside the messages)$")
 
 
 def removed_rows(snapshot: Snapshot) -> list[Row]:
-    """Kind, places, how, number of places, bytes saved: a row for each kind of each mask and redaction."""
+    """Return a row for each kind of each mask and redaction: kind, places, method, number of places, saved bytes."""
     rows: list[Row] = []
     for step in steps_of(snapshot, (REDACT.name, MASK.name)):
         options = unpack(step.options)

@@ -18,7 +18,7 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
 
 
 class Notice(models.Model):
-    """Tells one person that somebody did something. Its text is that of the comment, verdict or request it names."""
+    """A notice to one person about an act of somebody else. Its text is that of the comment, verdict or request."""
 
     class Kind(models.TextChoices):
         REQUEST = "request"

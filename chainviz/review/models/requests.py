@@ -20,7 +20,7 @@ from chainviz.store.content.codec import unpack
 
 
 class Review(Checked):
-    """All requests, verdicts and labels of a chain: its checksum shows if one is missing, and its lock orders writers."""
+    """All requests, verdicts and labels of a chain. Its checksum reveals missing ones, and writers lock it to act one after another."""
 
     chain = models.OneToOneField(Chain, on_delete=models.CASCADE, primary_key=True, related_name="review")
 
@@ -28,7 +28,7 @@ class Review(Checked):
         return f"review of chain {self.chain_id}"
 
     def covered(self) -> Iterable[object]:
-        """Its requests, verdicts and labels."""
+        """The rows that the checksum covers: the requests, verdicts and labels of the chain."""
         for rows in ("review_requests", "review_verdicts", "labels"):
             yield list(getattr(self.chain, rows).order_by("pk").values_list("pk", flat=True))
 
@@ -73,7 +73,7 @@ class ReviewRequest(OfReview):
         return f"review request {self.pk} of chain {self.chain_id}"
 
     def covered(self) -> Iterable[object]:
-        """Its reviewers."""
+        """The rows that the checksum covers: the reviewers of the request."""
         return self.reviewers.order_by("pk").values_list("pk", flat=True)
 
 
@@ -211,7 +211,7 @@ class SignOff(Checked):
     size = models.BigIntegerField()
     """The size of that file in bytes."""
     recipient = models.CharField(max_length=LONGEST_RECIPIENT, null=True)  # noqa: DJ001 - null is no certificate
-    """Who receives the file of a certificate; null for a sign-off."""
+    """The recipient of the certificate's file; null for a sign-off."""
     packed = models.BinaryField()
     """See `record`."""
 

@@ -21,7 +21,7 @@ from chainviz.store.checksums import Checked, CheckedQuerySet
 
 
 class Discussion(Checked):
-    """All threads of a chain: its checksum shows if one is missing, and its lock orders writers."""
+    """All threads of a chain. Its checksum reveals missing ones, and writers lock it to act one after another."""
 
     chain = models.OneToOneField(Chain, on_delete=models.CASCADE, primary_key=True, related_name="discussion")
     threads_made = models.PositiveIntegerField(default=0)
@@ -30,7 +30,7 @@ class Discussion(Checked):
         return f"discussion of chain {self.chain_id}"
 
     def covered(self) -> Iterable[object]:
-        """Its threads."""
+        """The rows that the checksum covers: the threads of the chain."""
         return Thread.objects.filter(chain=self.chain_id).order_by("pk").values_list("pk", "number")
 
 
@@ -80,7 +80,7 @@ class Thread(Checked):
         return f"thread {self.number} of chain {self.chain_id}"
 
     def covered(self) -> Iterable[object]:
-        """Its comments."""
+        """The rows that the checksum covers: the comments of the thread."""
         return self.comments.order_by("pk").values_list("pk", flat=True)
 
     @property
@@ -112,10 +112,10 @@ class Comment(Checked):
     """Markdown; empty when deleted."""
     created_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, db_index=True)
-    """When it was sent; null while it is pending and only its author sees it."""
+    """The time of sending; null while the comment is pending and only its author sees it."""
     edited_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
-    """When it was deleted. A deleted comment keeps its place in the thread."""
+    """The time of the deletion. A deleted comment keeps its place in the thread."""
 
     objects = CommentQuerySet.as_manager()  # type: ignore[misc]
 
@@ -147,7 +147,7 @@ class Label(OfReview):
     name = models.CharField(max_length=LONGEST_TAG, default="", blank=True)
     """The name of a tag."""
     value = models.SmallIntegerField(null=True)
-    """1 to 5 for a rating; 1 for pass and 0 for fail."""
+    """The value: 1 to 5 for a rating, 1 for pass, 0 for fail."""
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     person_name = models.CharField(max_length=320)
     at = models.DateTimeField()
@@ -188,7 +188,7 @@ class InSnapshot(models.Model):
     """The key of the snapshot; a plain number, so that the store can delete snapshots without knowing threads and labels."""
     state = models.CharField(max_length=8, choices=State)
     path = models.CharField(max_length=64, default="", blank=True)
-    """Where it is shown: the anchor, its replacement, or the summary that contains it; empty if it was removed."""
+    """The path at which it is shown: the anchor, its replacement, or the summary that contains it; empty if it was removed."""
     message = models.IntegerField(null=True)
     """The index of the first message there; null for the whole chain and for removed nodes."""
 

@@ -44,7 +44,7 @@ ACTS = (
     "signed off",
     "exported outside",
 )
-"""Acts that others see; they do not see a person's own drafts and marks."""
+"""Acts that other people see. A person's drafts and marks are private."""
 API = {
     "api:save_draft": "Version saved",
     "api:new_thread": "Commented",

@@ -51,7 +51,7 @@ class Standing:
 
     @property
     def not_counted(self) -> tuple[Verdict, ...]:
-        """Approvals of the newest version whose authors may no longer give verdicts."""
+        """Return the approvals of the newest version whose authors may no longer give verdicts."""
         return tuple(each for each in self._newest_approvals if self.why_not_reviewer(each.person_id))
 
     @property
@@ -71,8 +71,8 @@ class Standing:
 
     @property
     def objections(self) -> tuple[Verdict, ...]:
-        """Requests for changes. They count until their authors give another verdict, or somebody dismisses them; also
-        those of former members."""
+        """Return the requests for changes, also those of former members. They count until their authors give another verdict, or somebody
+        dismisses them."""
         return tuple(each for each in self.verdicts if each.kind == Verdict.Kind.CHANGES)
 
     def is_stale(self, verdict: Verdict) -> bool:
@@ -118,7 +118,7 @@ class Standing:
 
     @property
     def secrets(self) -> int | None:
-        """Values found, or None if the content was not searched."""
+        """Return the number of found values; None if the content was not searched."""
         return self.search.values if self.search is not None else None
 
     def _secrets(self) -> Check | None:

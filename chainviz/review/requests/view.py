@@ -67,7 +67,7 @@ def request_review(request: HttpRequest, chain_id: int) -> HttpResponse:
 @require_POST
 @recorded_together
 def search_secrets(request: HttpRequest, chain_id: int) -> HttpResponse:
-    """Begin the job that searches a long chain for secrets."""
+    """Start the job that searches a long chain for secrets."""
     started = start_search(chain_for(request, chain_id), person_of(request))
     note(request, started=started)
     return see_other(f"{reverse('review:review', args=[chain_id])}#checks")

@@ -96,7 +96,7 @@ class Badge:
 class CommentView:
     comment: Comment
     pieces: tuple[tuple[SafeString | None, Suggestion | None, str], ...]
-    """Texts, and suggestions with the value that their button sends."""
+    """The texts and suggestions, each suggestion with the value that its button sends."""
     is_mine: bool
 
 

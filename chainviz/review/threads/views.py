@@ -39,7 +39,8 @@ ACTS = ("reply", "pending", "resolve", "reopen", "reopen_and_reply")
 @requires("comment")
 @recorded_together
 def new(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
-    """`?path=` names the node or part, none the whole chain; `?quote=` words in it, of which `?nth=` (from 0) is meant."""
+    """Show the form of a new thread. `?path=` is the node or part, and empty for the whole chain; `?quote=` is a quote in it, at its
+    occurrence `?nth=` (from 0)."""
     subject = version_subject(request, chain_id, number)
     asked = request.POST if request.method == "POST" else request.GET
     text, quote, where = asked.get("body", ""), asked.get("quote", ""), asked.get("path", "")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 RULES = 2
 """Increase this if words are cut or stored differently, or other texts are indexed, so that all chains are indexed again."""
 LONGEST_WORD = 64
-"""Of longer words, as in base64, only the beginning counts."""
+"""The longest word, in characters; a longer one, as in base64, is cut."""
 LONGEST_PHRASE = 16
 """The most words of a phrase that count; neighbouring blocks overlap by as many."""
 AT_ONCE = 100_000

@@ -313,7 +313,7 @@ def event(number: int, source: str, say: str) -> str:
 
 @pytest.fixture
 def conversation(root: Path) -> Path:
-    """As OpenHands keeps it: a file for each event."""
+    """Write a conversation as OpenHands does, with a file for each event."""
     events = root / "hands" / "c0ffee" / "events"
     events.mkdir(parents=True)
     for number in range(12):

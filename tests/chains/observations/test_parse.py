@@ -66,7 +66,7 @@ def panel(chain: Chain, where: str = "s1.p1", **query: object) -> str:
 
 
 def lines(html: str) -> dict[int, str]:
-    """By number: the state of each source line, its label behind it."""
+    """Return the state of each source line, with its label, by number."""
     found = re.findall(r'<li id="line-(\d+)" data-n="\d+"([^>]*)><code>.*?</code>(?:<span class="src-label">(.*?)</span>)?', html)
     return {int(number): f"{_kind(rest)} {label}".strip() for number, rest, label in found}
 

@@ -1,4 +1,4 @@
-"""What cannot be seen is shown, what could be markup is text."""
+"""Invisible characters are shown, and markup in a text stays text."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_the_page_leads_nowhere_and_stays_in_no_cache(owner: Membership, chain: 
 
 
 def test_every_other_address_takes_a_visitor_for_nobody(owner: Membership, chain: Chain) -> None:
-    """With the link opened, and with its token wherever an address or a header could take one."""
+    """The visitor has opened the link, and sends its token wherever an address or a header could take one."""
     address = shared_by(owner, chain)
     token = address.split("/")[2]
     visitor = Client(headers={"Authorization": f"Bearer {token}"})

@@ -40,7 +40,7 @@ def test_a_patch_is_answered_by_the_output_of_its_own_kind(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("behind", [[words("user", "Again"), words("assistant", "Hi")], []])
 def test_reasoning_that_nothing_follows_goes(behind: list[dict[str, Any]], tmp_path: Path, capsys: Any) -> None:
-    """As an interrupted answer leaves it; `check` warns of it, because not every model refuses it."""
+    """An interrupted answer leaves such reasoning. `check` warns of it, because not every model refuses it."""
     session = tmp_path / "session.jsonl"
     before = [META, words("user", "Look"), reasoned(), words("assistant", "Hi"), words("user", "And?")]
     session.write_bytes(json_lines([*before, reasoned(), *behind]))

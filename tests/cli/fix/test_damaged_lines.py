@@ -52,7 +52,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("name", DAMAGED)
 def test_whole_records_of_a_damaged_line_stay(name: str, tmp_path: Path, capsys: Any) -> None:
-    """As unsynchronized writers and crashes leave them; what followed a lost record follows the one before it."""
+    """Unsynchronized writers and crashes damage lines. A record after a lost one follows the record before it."""
     written, kept, sentence = DAMAGED[name]
     session = tmp_path / "session.jsonl"
     session.write_bytes(b"\n".join(written) + b"\n")

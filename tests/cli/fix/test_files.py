@@ -48,7 +48,7 @@ def test_what_a_fix_would_lose_is_left_alone(text: str, reason: str, tmp_path: P
 
 
 def test_the_system_text_beside_the_messages_is_part_of_the_request(tmp_path: Path) -> None:
-    """Its cache mark counts among the four that Anthropic takes."""
+    """Its cache mark is one of the four that Anthropic accepts."""
     marked = [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]
     turns = [{"role": role, "content": marked} for role in ("user", "assistant", "user", "assistant")]
     path = tmp_path / "request.json"
@@ -85,7 +85,7 @@ def test_one_bad_file_does_not_stop_the_others(tmp_path: Path, capsys: Any) -> N
 
 
 def test_the_original_is_put_back_and_nothing_more(tmp_path: Path, capsys: Any) -> None:
-    """What was said since the fix is kept beside it; the fixed session never counts as the original."""
+    """Messages since the fix are kept in a backup. The fixed session never counts as the original."""
     session = tmp_path / "session.jsonl"
     original = json_lines(CLAUDE["a call at the end"])
     session.write_bytes(original)

@@ -16,7 +16,7 @@ from tests.cli.fix.shapes import OPENHANDS, OPENHANDS_0
 @pytest.mark.parametrize("write", [json_lines, one_list])
 @pytest.mark.parametrize("name", OPENHANDS)
 def test_events_of_openhands_stay_events_of_its_version(name: str, write: Callable[[Lines], bytes], tmp_path: Path) -> None:
-    """It reads no others: an event of the older version would end the conversation for good."""
+    """OpenHands reads only events of its own version; an event of the older one would end the conversation."""
     session = tmp_path / "events.json"
     session.write_bytes(write(OPENHANDS[name]))
     main(["fix", str(session)])
@@ -27,7 +27,7 @@ def test_events_of_openhands_stay_events_of_its_version(name: str, write: Callab
 
 
 def conversation(folder: Path, lines: Lines, name: str) -> Path:
-    """As OpenHands keeps it: a file for each event."""
+    """Write a conversation as OpenHands does, with a file for each event."""
     (folder / "events").mkdir(parents=True)
     (folder / "base_state.json").write_text("{}")
     for number, value in enumerate(lines):
@@ -41,7 +41,7 @@ def held(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", OPENHANDS)
 def test_a_conversation_in_a_folder_is_fixed_event_by_event(name: str, tmp_path: Path) -> None:
-    """Its events stay numbered without a gap; those that did not change keep their bytes."""
+    """The events stay numbered without a gap, and unchanged events keep their bytes."""
     session = conversation(tmp_path / "c0ffee", OPENHANDS[name], "event-{number:05d}-{id}.json")
     before = held(session / "events")
     assert main(["fix", "--check", str(session)]) == 1 and held(session / "events") == before

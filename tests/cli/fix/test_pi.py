@@ -15,7 +15,7 @@ from tests.cli.fix.shapes import PI
 
 @pytest.mark.parametrize("reason", ["aborted", "error"])
 def test_pi_does_not_send_an_answer_that_broke_off(reason: str, tmp_path: Path, capsys: Any) -> None:
-    """Its call needs no result, and a result of it is one without a call."""
+    """A call of such an answer needs no result, and a result for it is one without a call."""
     call = {"type": "toolCall", "id": "t1", "name": "bash", "arguments": {}}
     broken = [pi_line("user", content="Look"), pi_line("assistant", content=[call], stopReason=reason)]
     result = pi_line("toolResult", toolCallId="t1", toolName="bash", content=[{"type": "text", "text": "none"}], isError=True)
@@ -40,7 +40,7 @@ def test_the_provider_is_the_one_of_the_last_answer(tmp_path: Path, capsys: Any)
 
 
 def test_the_part_that_a_compaction_kept_is_fixed_and_still_found(tmp_path: Path) -> None:
-    """Of a pi session: the first kept entry is a result whose call is not sent any more."""
+    """In a pi session, the first kept entry is a result whose call is not sent any more."""
     session = tmp_path / "session.jsonl"
     call = {"type": "toolCall", "id": "t1", "name": "bash", "arguments": {}}
     text = {"type": "text", "text": "ok"}
@@ -68,7 +68,7 @@ def result(id: str, parent: str, called: str) -> dict[str, Any]:
 
 
 def sent(lines: Lines) -> Lines:
-    """What pi sends: the path from the root to the last entry."""
+    """Return the messages that pi sends: the path from the root to the last entry."""
     by_id = {each["id"]: each for each in lines}
     path = [lines[-1]]
     while parent := by_id.get(path[0]["parentId"]):

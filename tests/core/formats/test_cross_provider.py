@@ -1,4 +1,4 @@
-"""What only one provider understands never reaches another one, whichever way a chain moves, and each loss has its place."""
+"""Content that only one provider understands never reaches another one, and each loss is reported with its place."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_formats_of_one_api_exchange_everything() -> None:
 
 @pytest.mark.parametrize("name", [form.name for form in WRITTEN if form.name not in ("neutral", "raw")])
 def test_a_part_that_no_api_knows_is_never_written(name: str) -> None:
-    """Whatever its kind is called: names repeat between formats."""
+    """This holds for any name of its kind, because names repeat between formats."""
     form = get_format(name)
     for kind in ("document", "file", "image", "text", "web_search_call", "server_tool_use", "content", "custom", "data", "thing"):
         foreign = Opaque(kind, json.dumps({"type": kind, "mark": SECRET}))

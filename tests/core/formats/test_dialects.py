@@ -134,7 +134,7 @@ ALWAYS = {
 
 
 def _plainly(message: dict[str, object]) -> dict[str, object]:
-    """What need not be written: the usual type of a call, empty members."""
+    """Drop what need not be written: the usual type of a call, and empty members."""
     parts = []
     for part in message.get("parts") or ():  # type: ignore[attr-defined]
         kept = {key: value for key, value in part.items() if (key, value) != ("call_type", "function")}

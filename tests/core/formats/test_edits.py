@@ -188,7 +188,7 @@ def _last(part: Part) -> bool:
 
 
 def _nearest(form: str, message: Message) -> list[tuple[Part, ...]]:
-    """What may be read again: of a message without parts an empty text, or a result without content."""
+    """Return the content that may be read back: an empty text for a message without parts, or a result without content."""
     if form in ONE_TEXT and message.role != TOOL and message.parts:
         return [_with_one_text(message.parts)]
     texts = [part.text for part in message.parts if isinstance(part, Text)]

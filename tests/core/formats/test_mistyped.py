@@ -20,7 +20,7 @@ from tests.examples import IS_LONG
 FILES = [path for path in (*sample_files(), *sample_files(writes=False)) if path.stat().st_size < 60_000]
 VALUES = [None, True, 0, 1.5, "", "x", "\ud800", [], {}, [[]], [None], {"type": "text"}, {"type": "image"}, {"role": "tool"}, 10**30]
 COPIES = 12 if IS_LONG else 3
-"""Of each file, every one with other members replaced."""
+"""The number of copies of each file; each has other members replaced."""
 
 
 @pytest.mark.parametrize("file", FILES, ids=[f"{path.parent.name}/{path.name}" for path in FILES])

@@ -1,4 +1,4 @@
-"""What an API sent in place of an answer is named, with the API's own words."""
+"""A file with an API's error in place of an answer is refused in a sentence that quotes the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sessions and exports of tools say: roles, parts, calls with what they returned."""
+"""The sessions and exports of tools are read with their roles, parts, calls and results."""
 
 from __future__ import annotations
 

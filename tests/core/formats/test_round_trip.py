@@ -1,4 +1,4 @@
-"""What nobody edited comes out byte for byte, through the real reader and assembler."""
+"""Unedited content is written back byte for byte."""
 
 from __future__ import annotations
 

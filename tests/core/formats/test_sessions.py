@@ -1,4 +1,4 @@
-"""What session logs and trajectories say beside their messages: compactions, aborted turns, observations without a call."""
+"""Session logs and trajectories have more than messages: compactions, aborted turns, and observations without a call."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_new_result_joins_the_step_of_its_call() -> None:
 
 
 def test_a_history_of_pairs_is_one_chain() -> None:
-    """As OpenHands wrote them in 2024: each element is an action with its observation."""
+    """The form is that of OpenHands in 2024: each element is an action with its observation."""
     nothing = {"message": "No observation", "observation": "null", "content": "", "extras": {}}
     action = {"source": "user", "message": "hi", "action": "message", "args": {"content": "hi"}}
     content = json.dumps({"instance_id": 1, "history": [[action, nothing], [action | {"source": "agent"}, nothing]]}).encode()

@@ -125,7 +125,7 @@ def written(format: Format, messages: Messages) -> Messages:
 
 @cache
 def converted(format: Format, messages: Messages) -> Messages:
-    """As the operation converts: with ids that the format takes."""
+    """Convert a chain as the operation does, with ids that the format accepts."""
     bare = tuple(replace(message, source=()) for message in messages)
     (splice,) = Convert().run(MemoryChain(bare), ConvertOptions(to=format.name), Context()).changes
     return written(format, splice.messages)
@@ -146,7 +146,7 @@ def spread(messages: Messages) -> Messages:
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_what_a_format_does_not_give_back_it_tells(name: str) -> None:
-    """With the ids that it was given."""
+    """The ids are those of the chain."""
     messages = (Message(HUMAN, (Text("look"),)), *FEATURES[name])
     silent = [
         format.name for format in FORMATS
@@ -157,7 +157,7 @@ def test_what_a_format_does_not_give_back_it_tells(name: str) -> None:
 
 
 def numbered(messages: Messages) -> Messages:
-    """With ids by the order of the calls: a target may have given new ones."""
+    """Number the ids by the order of the calls, because a target may have made new ones."""
     ids: dict[str, str] = {}
 
     def own(part: object) -> object:

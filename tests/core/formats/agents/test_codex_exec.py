@@ -1,4 +1,4 @@
-"""What `codex exec --json` prints is a chain without its prompt."""
+"""The output of `codex exec --json` is read as a chain without its prompt."""
 
 from __future__ import annotations
 

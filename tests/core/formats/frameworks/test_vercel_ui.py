@@ -39,7 +39,7 @@ def test_both_halves_of_a_call_can_be_edited() -> None:
 
 
 def test_results_without_an_id_stay_with_their_calls() -> None:
-    """Also beside other parts, which have no id either."""
+    """This also holds beside other parts, which have no ids either."""
     tool = {"type": "dynamic-tool", "toolName": "cat", "state": "output-available", "input": {}, "output": "same"}
     parts = [{"type": "step-start"}, {"type": "text", "text": "I look."}, tool, tool, {**tool, "output": "other"}]
     content = json.dumps([{"id": "m1", "role": "assistant", "parts": parts}]).encode()

@@ -23,7 +23,7 @@ def answered(*ids: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("calls", [1, 2])
 def test_calls_without_ids_are_answered_by_responses_whose_ids_the_program_made(calls: int) -> None:
-    """As histories of Gemini CLI of 2025 have them."""
+    """Histories of Gemini CLI of 2025 have such calls."""
     ids = [f"glob-175250887952{place}-3c6e" for place in range(calls)]
     contents = [{"role": "user", "parts": [{"text": "List."}]}, {**NAMED, "parts": [CALL] * calls}, answered(*ids)]
     content = json.dumps(contents).encode()
