@@ -74,6 +74,16 @@ class Run:
         return bool(self.requests) and text in json.dumps(self.requests[-1])
 
 
+def is_refused(run: Run) -> bool:
+    """Return True if the API answered with 400."""
+    return bool(run.faults)
+
+
+def fails(run: Run) -> bool:
+    """Return True if the program ended without a request of the conversation."""
+    return not run.requests
+
+
 @dataclass(frozen=True)
 class Workplace:
     """The home and the project of one agent. Agents find a session by the path of its project, so neither ever moves."""

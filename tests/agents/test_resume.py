@@ -10,21 +10,11 @@ import pytest
 
 from chainviz.cli import main
 from tests.agents.breaks import Break, as_it_is, cut_off, doubled, ends_with_call, lost_result, without_numbers, without_result
-from tests.agents.driver import Run, Workplace, what_is_missing
+from tests.agents.driver import Run, Workplace, fails, is_refused, what_is_missing
 from tests.agents.programs import CODEX, GEMINI, KIMI, PI, QWEN, Agent
 
 pytestmark = [pytest.mark.agents, pytest.mark.skipif(bool(what_is_missing()), reason=what_is_missing())]
 FIRST, SECOND = "How many crates are in the depot?", "And in the yard?"
-
-
-def is_refused(run: Run) -> bool:
-    """The API answers with 400."""
-    return bool(run.faults)
-
-
-def fails(run: Run) -> bool:
-    """The program ends without a request of the conversation."""
-    return not run.requests
 
 
 def forgets(run: Run) -> bool:

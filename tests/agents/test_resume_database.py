@@ -13,7 +13,7 @@ import pytest
 
 from chainviz.cli import main
 from chainviz.core.sources import Machine, find_stores, read_session
-from tests.agents.driver import Run, Workplace, what_is_missing
+from tests.agents.driver import Run, Workplace, fails, is_refused, what_is_missing
 from tests.agents.programs import KILO, OPENCODE, Agent
 
 pytestmark = [
@@ -54,15 +54,6 @@ def without_output(connection: sqlite3.Connection, part: str, tool: dict[str, An
 
 def cut_off(connection: sqlite3.Connection, part: str, tool: dict[str, Any]) -> None:
     save(connection, part, json.dumps(tool)[:-20])
-
-
-def is_refused(run: Run) -> bool:
-    return bool(run.faults)
-
-
-def fails(run: Run) -> bool:
-    """The program ends without a request of the conversation."""
-    return not run.requests
 
 
 def copes(run: Run) -> bool:

@@ -1,8 +1,10 @@
-"""Small transcripts to upload, and the ways a test uploads them."""
+"""Small transcripts to upload, the ways a test uploads them, and the text of a page."""
 
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -31,3 +33,10 @@ def send_row(client: Client, name: str, body: bytes, **fields: str) -> Any:
     """Uploads as the page's script does: one request a file, answered by a row."""
     posted = {"file": SimpleUploadedFile(name, body), "among": "1", **fields}
     return client.post("/upload/", posted, headers={"HX-Request": "true"})
+
+
+def page_text(address: str) -> str:
+    """Return the text of a page without its tags, with one space between words."""
+    response = Client().get(address)
+    assert response.status_code == 200, address
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", response.content.decode())).split())

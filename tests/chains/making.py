@@ -12,6 +12,8 @@ from chainviz.chains.models import Chain
 from chainviz.chains.uploads.imports import import_offer
 from chainviz.core.documents.source import open_source
 from chainviz.core.formats.offers import offers_of
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.models import Version
 
 
 def make_chain(messages: list[dict[str, Any]], name: str = "story.json") -> Chain:
@@ -25,6 +27,11 @@ def make_chain_of(content: bytes, name: str = "story.json") -> Chain:
         with open_source(file.name) as source:
             offer = offers_of(source)[0]
             return import_offer(local_member(), source, offer, file_name=name)
+
+
+def newest(chain: Chain) -> StoredChain:
+    """Return the newest version as the store has it."""
+    return StoredChain(Version.objects.filter(history=chain.history).latest("number").snapshot)
 
 
 def human(text: Any) -> dict[str, Any]:

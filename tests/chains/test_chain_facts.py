@@ -13,9 +13,7 @@ from chainviz.chains.explorer import overview
 from chainviz.chains.explorer.overview import growth_of, turn_points
 from chainviz.chains.models import Chain
 from chainviz.chains.render.charts import GrowthLines, growth_svg
-from chainviz.store.content.chain import StoredChain
-from chainviz.store.models import Version
-from tests.chains.making import STORY, ai, human, long_story, make_chain, result
+from tests.chains.making import STORY, ai, human, long_story, make_chain, newest, result
 
 pytestmark = pytest.mark.django_db
 WINDOW = 200_000
@@ -28,10 +26,6 @@ def inspector(chain: Chain, where: str = "") -> str:
 
 def words(html: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
-
-
-def stored(chain: Chain) -> StoredChain:
-    return StoredChain(Version.objects.get(history=chain.history).snapshot)
 
 
 def turn(number: int, prompt: int, text: str = "") -> list[dict[str, Any]]:
@@ -57,7 +51,7 @@ def test_the_prompts_of_turns_are_drawn_against_the_window() -> None:
     html = inspector(chain)
     assert "the largest recorded prompt has 160.0k; the context window of claude-sonnet-4-5 is 200k" in html
     assert 'class="limit"' in html and 'class="recorded"' in html
-    found = growth_of(stored(chain), WINDOW)
+    found = growth_of(newest(chain), WINDOW)
     assert found is not None
     assert [(point.turn, point.prompt) for point in found.points] == [*enumerate(prompts, 1), (5, None)]
     assert found.passing is None
@@ -71,7 +65,7 @@ def test_a_chain_larger_than_the_window_says_at_which_turn_it_passes_it() -> Non
     html = inspector(chain)
     passing = re.search(r'exceeds the window at <a href="([^"]+)" data-at="(\d+)">turn (\d+)</a>', html)
     assert passing
-    found = growth_of(stored(chain), WINDOW)
+    found = growth_of(newest(chain), WINDOW)
     assert found is not None and found.passing is not None
     assert (int(passing[2]), int(passing[3])) == (found.passing.message, found.passing.turn) == (7, 4)
     assert Client().get(unescape(passing[1])).status_code == 200
@@ -91,9 +85,9 @@ def test_a_chain_of_one_turn_does_not_grow(messages: list[dict[str, Any]]) -> No
 
 def test_a_long_chain_is_drawn_from_sums_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = make_chain([human("go"), *(message for n in range(1_000) for message in turn(n, 1_000 + n))])
-    whole, turns = growth_of(stored(chain), WINDOW), turn_points(stored(chain))
+    whole, turns = growth_of(newest(chain), WINDOW), turn_points(newest(chain))
     monkeypatch.setattr(overview, "MOST_ROWS", 0)
-    sums = growth_of(stored(chain), WINDOW)
+    sums = growth_of(newest(chain), WINDOW)
     assert whole is not None and sums is not None and sums.is_mean
     assert len(whole.points) <= overview.MOST_POINTS + 1
     assert len(sums.points) < 10
@@ -105,9 +99,9 @@ def test_a_long_chain_is_drawn_from_sums_that_agree(monkeypatch: pytest.MonkeyPa
 
 def test_the_turn_at_which_a_long_chain_passes_the_window_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = make_chain([human("go"), *(message for n in range(600) for message in turn(n, 1_000, "word " * 40)), ai("done")])
-    whole = growth_of(stored(chain), 20_000)
+    whole = growth_of(newest(chain), 20_000)
     monkeypatch.setattr(overview, "MOST_ROWS", 0)
-    sums = growth_of(stored(chain), 20_000)
+    sums = growth_of(newest(chain), 20_000)
     assert whole is not None and sums is not None and whole.passing is not None
     assert sums.passing == whole.passing
     assert 256 < whole.passing.turn < 512

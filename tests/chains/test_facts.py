@@ -17,6 +17,7 @@ from chainviz.chains.models import Chain, ColumnChoice
 from chainviz.chains.usage import FACTS, price_edition
 from chainviz.chains.versions.heads import HEAD, copy_head, start_if_needed
 from chainviz.jobs.worker import run_waiting_jobs
+from tests.chains.files import page_text
 from tests.chains.making import make_chain
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -42,12 +43,6 @@ RUN = [
 SILENT = [{"role": "user", "content": "Hello"}, {"role": "tool", "tool_call_id": "lost", "content": "late"}]
 
 
-def page(address: str) -> str:
-    response = Client().get(address)
-    assert response.status_code == 200
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", response.content.decode())).split())
-
-
 def headings(client: Client) -> list[str]:
     found = re.findall(r'role="columnheader"[^>]*aria-sort[^>]*><a[^>]*>([^<]*)', client.get("/").content.decode())
     return [unescape(each).strip() for each in found]
@@ -63,12 +58,12 @@ def test_facts_are_stored_and_shown(run: Chain) -> None:
     assert run.began_at is not None and run.began_at.isoformat() == "2025-03-05T12:00:00+00:00"
     assert (run.duration, run.cost) == (38 * 60_000, 3_750)
     Client().post("/columns/", {"column": [column.name for column in COLUMNS]})
-    row = page("/")
+    row = page_text("/")
     for text in ("Read", "Bash", "claude-sonnet-4-5", "1.1k", "&lt;$0.01", "38 min"):
         assert text in row
     assert 'title="1.0k in, 50 out · 20 reasoning"' in Client().get("/").content.decode()
-    assert "38 min" in page(f"/c/{run.pk}/v/1/")
-    node = page(f"/c/{run.pk}/v/1/inspect/s1.p1")
+    assert "38 min" in page_text(f"/c/{run.pk}/v/1/")
+    node = page_text(f"/c/{run.pk}/v/1/inspect/s1.p1")
     assert "First message 5 Mar 2025, 12:01 UTC" in node and "Duration 37 min" in node
 
 
@@ -83,10 +78,10 @@ def test_nothing_recorded_is_a_dash_and_an_estimate(run: Chain) -> None:
 def test_every_column_sorts_and_chains_without_a_value_come_last(run: Chain, column: str) -> None:
     make_chain(SILENT, "silent.json")
     for sign in ("", "-"):
-        assert page(f"/?order={sign}{column}").count("silent.json") >= 1
+        assert page_text(f"/?order={sign}{column}").count("silent.json") >= 1
     if column in ("tokens", "cost", "duration", "time"):
         for sign in ("", "-"):
-            listed = page(f"/?order={sign}{column}")
+            listed = page_text(f"/?order={sign}{column}")
             assert listed.index("run.json") < listed.index("silent.json")
 
 
@@ -97,7 +92,7 @@ def test_a_person_chooses_columns_and_takes_the_choice_back(client: Client, run:
     answer = client.post("/columns/", {"column": ["pairs", "cost", "nonsense"], "query": "q=look&order=size"})
     assert (answer.status_code, answer["Location"]) == (303, "/?q=look&order=size")
     assert headings(client) == ["Title", "Pairs", "Cost"]
-    assert "&lt;$0.01" in page("/") and "38 min" not in page("/")
+    assert "&lt;$0.01" in page_text("/") and "38 min" not in page_text("/")
 
     client.post("/columns/", {"act": "reset"})
     assert not ColumnChoice.objects.exists()

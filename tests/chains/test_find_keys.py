@@ -10,16 +10,12 @@ from typing import Any
 
 import pytest
 
-from chainviz.chains.models import Chain
 from chainviz.store.content import message_reader
 from chainviz.store.content.beginnings import MANY, PartWindow
-from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader, StoredMessage
-from chainviz.store.history.versions import head_of
-from chainviz.store.models import History
 from chainviz.store.query.find import find
 from chainviz.store.query.search_pattern import Needle
-from tests.chains.making import ai, human, long_story, make_chain, make_chain_of, result
+from tests.chains.making import ai, human, long_story, make_chain, make_chain_of, newest, result
 
 pytestmark = pytest.mark.django_db
 
@@ -31,10 +27,6 @@ FILES = (
     "pydantic_ai/ok_messages.json",
 )  # fmt: skip
 WORDS = ("content", "role", "type", "text", "input", "args", "arguments", "name", "id", "path", "assistant", "user", "tool")
-
-
-def stored(chain: Chain) -> StoredChain:
-    return StoredChain(head_of(History(pk=chain.history)).snapshot)
 
 
 @pytest.fixture
@@ -53,7 +45,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("word", ["content", "role", "tool_call", "function", "assistant", "CONTENT"])
 def test_messages_that_only_have_it_as_structure_are_not_read(read: list[int], word: str) -> None:
-    chain = stored(make_chain(long_story(10, 10)))
+    chain = newest(make_chain(long_story(10, 10)))
     assert find(chain, word).hits == ()
     assert len(read) <= 1
 
@@ -61,7 +53,7 @@ def test_messages_that_only_have_it_as_structure_are_not_read(read: list[int], w
 def test_the_message_that_says_it_is_found() -> None:
     messages = [*long_story(3, 20), human("What is the content?"), ai(None, ("z", "write", {"content": "x"})), result("z", "ok")]
     messages += long_story(3, 20)
-    found = [hit.message for hit in find(stored(make_chain(messages)), "content").hits]
+    found = [hit.message for hit in find(newest(make_chain(messages)), "content").hits]
     assert found == [123, 124]
 
 
@@ -74,7 +66,7 @@ def test_nothing_is_missed_where_messages_cross_the_chunks_of_an_upload(monkeypa
         if number % 2:
             arguments = {"note": "x" * chance.randrange(400_000), "content": number}
             messages[-2]["tool_calls"][0]["function"]["arguments"] = arguments
-    chain = stored(make_chain(messages))
+    chain = newest(make_chain(messages))
     hits = find(chain, "content", limit=1000).hits
     monkeypatch.setattr(Needle, "is_structure", lambda *place: False)
     assert hits == find(chain, "content", limit=1000).hits
@@ -89,7 +81,7 @@ def test_parts_that_only_have_it_as_structure_are_not_read(monkeypatch: pytest.M
     blocks = [{"type": "tool_use", "id": f"t{i}", "name": "look", "input": {}} for i in range(MANY + 100)]
     blocks[550]["input"] = {"the type": "content", "id": "name"}
     messages = [{"role": "user", "content": "Go"}, {"role": "assistant", "content": blocks}]
-    chain = stored(make_chain_of(json.dumps({"model": "m", "max_tokens": 9, "messages": messages}).encode()))
+    chain = newest(make_chain_of(json.dumps({"model": "m", "max_tokens": 9, "messages": messages}).encode()))
     read.clear()
     assert [hit.part for hit in find(chain, word).hits] == [550]
     assert (windows, read) == ([range(550, 551)], [])
@@ -97,7 +89,7 @@ def test_parts_that_only_have_it_as_structure_are_not_read(monkeypatch: pytest.M
 
 def test_hits_in_one_message_are_torn_apart() -> None:
     calls = [(f"c{i}", "look", {}) for i in range(MANY + 100)]
-    chain = stored(make_chain([human("Go"), ai("I look", *calls), human("look")]))
+    chain = newest(make_chain([human("Go"), ai("I look", *calls), human("look")]))
     numbers, after = [], None
     while len(numbers) < 1_000:
         found = find(chain, "look", after=after)
@@ -113,7 +105,7 @@ def test_hits_in_one_message_are_torn_apart() -> None:
 def test_nothing_is_missed_in_any_format(monkeypatch: pytest.MonkeyPatch, many: int) -> None:
     """`many`: the parts from which a message is not read whole."""
     monkeypatch.setattr(message_reader, "MANY", many)
-    chains = [stored(make_chain_of((SAMPLES / name).read_bytes(), name.replace("/", "-"))) for name in FILES]
+    chains = [newest(make_chain_of((SAMPLES / name).read_bytes(), name.replace("/", "-"))) for name in FILES]
     quick = {(chain.snapshot.pk, word): find(chain, word).hits for chain in chains for word in WORDS}
     monkeypatch.setattr(message_reader, "MANY", MANY)
     monkeypatch.setattr(Needle, "is_structure", lambda *place: False)

@@ -10,15 +10,9 @@ from django.test import Client
 from chainviz.chains.explorer import overview as module
 from chainviz.chains.explorer.overview import MOST_BLOCKS, minimap_blocks
 from chainviz.chains.models import Chain
-from chainviz.store.content.chain import StoredChain
-from chainviz.store.models import Version
-from tests.chains.making import STORY, ai, human, long_story, make_chain, result
+from tests.chains.making import STORY, ai, human, long_story, make_chain, newest, result
 
 pytestmark = pytest.mark.django_db
-
-
-def stored(chain: Chain) -> StoredChain:
-    return StoredChain(Version.objects.get(history=chain.history).snapshot)
 
 
 def svg(chain: Chain) -> str:
@@ -50,7 +44,7 @@ def test_a_larger_block_is_higher_and_wider() -> None:
 
 @pytest.mark.parametrize("shape", [(1, 700), (30, 30), (70, 6), (300, 2)])
 def test_there_are_few_blocks_in_order_and_nothing_is_left_out(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    chain = stored(make_chain(long_story(*shape)))
+    chain = newest(make_chain(long_story(*shape)))
     for most_rows in (module.MOST_ROWS, 0):  # from rows, then from sums
         monkeypatch.setattr(module, "MOST_ROWS", most_rows)
         blocks = minimap_blocks(chain)
@@ -66,7 +60,7 @@ def test_there_are_few_blocks_in_order_and_nothing_is_left_out(shape: tuple[int,
 def test_sums_count_the_problems_that_rows_have(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = long_story(20, 20)
     messages[300:300] = [ai(None, ("lost", "f", {}))]
-    chain = stored(make_chain(messages))
+    chain = newest(make_chain(messages))
     by_rows = {block.section: block.problems for block in minimap_blocks(chain) if block.problems}
     monkeypatch.setattr(module, "MOST_ROWS", 0)
     by_sums = {block.section: block.problems for block in minimap_blocks(chain) if block.problems}
@@ -74,7 +68,7 @@ def test_sums_count_the_problems_that_rows_have(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_chain_of_very_many_sections_is_read_without_them(monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: object) -> None:
-    chain = stored(make_chain(long_story(300, 2)))
+    chain = newest(make_chain(long_story(300, 2)))
     monkeypatch.setattr(module, "MOST_ROWS", 0)
     assert chain.outline.listing.section_count == 300
     with django_assert_num_queries(0):  # type: ignore[operator]

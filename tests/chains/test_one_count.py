@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -20,6 +19,7 @@ from chainviz.core.diff.rows import ShapeRows
 from chainviz.drafts.models import Draft
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.web.formatting import byte_text
+from tests.chains.files import page_text
 from tests.chains.making import ai, human, make_chain_of, result
 from tests.drafts.pages import fields_of, send_form
 
@@ -47,26 +47,20 @@ def of_python(chain: chainviz.Chain) -> Counts:
     return Counts(len(chain), sum(len(section.body) for section in chain.tree.sections), chain.tree.size)
 
 
-def text_of(address: str) -> str:
-    response = Client().get(address)
-    assert response.status_code == 200, address
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", response.content.decode())).split())
-
-
 def counts_on_pages(chain: Chain, counts: Counts) -> None:
     """The rows and pages of the newest version name these counts."""
     chain.refresh_from_db()
     assert (chain.messages, chain.pairs, chain.size) == counts
     told = Client().get(f"/api/v1/chains/{chain.pk}").json()
     assert (told["messages"], told["pairs"], told["size"]) == counts
-    page = text_of(f"/c/{chain.pk}/")
+    page = page_text(f"/c/{chain.pk}/")
     assert f"{counts.messages} messages" in page
     facts = f"Bytes {byte_text(counts.size)} Tokens .* Messages {counts.messages} Pairs {counts.pairs} "
     assert re.search(facts, page)
     Client().post("/columns/", {"column": ["size", "messages", "pairs"]})
-    row = text_of("/")
+    row = page_text("/")
     assert f" {counts.pairs} {counts.messages} {byte_text(counts.size)} " in row
-    assert byte_text(counts.size) in text_of(f"/c/{chain.pk}/versions/")
+    assert byte_text(counts.size) in page_text(f"/c/{chain.pk}/versions/")
 
 
 STRATEGY = {"type": "message_limit", "max_messages": 12}
@@ -114,7 +108,7 @@ def test_every_door_tells_the_same_counts(operation: str, tmp_path: Path, capsys
     assert (of_command(applied["before"]), of_command(applied["after"])) == (before, after)
 
     draft = begin_draft(operation, chain)
-    preview = text_of(draft)
+    preview = page_text(draft)
     assert f"Bytes {byte_text(before.size)} {byte_text(after.size)}" in preview
     assert f"Messages {before.messages} {after.messages}" in preview
     change = after.size - before.size
@@ -122,10 +116,10 @@ def test_every_door_tells_the_same_counts(operation: str, tmp_path: Path, capsys
     saved = Client().post(f"{draft}save", fields_of(Client().get(draft).content.decode()))
     assert saved.status_code == 303
     counts_on_pages(chain, after)
-    compared = text_of(f"/c/{chain.pk}/diff/1..2/")
+    compared = page_text(f"/c/{chain.pk}/diff/1..2/")
     assert f"Bytes {byte_text(before.size)} {byte_text(after.size)}" in compared
     assert f"Messages {before.messages} {after.messages}" in compared
-    runs = text_of(f"/compare/{chain.pk}.1/{chain.pk}.2/")
+    runs = page_text(f"/compare/{chain.pk}.1/{chain.pk}.2/")
     for name, old, new in (("Messages", before.messages, after.messages), ("Pairs", before.pairs, after.pairs)):
         assert f"{name}{'' if old == new else ' , differs'} {old} {new}" in runs
 
@@ -144,8 +138,8 @@ def test_a_compaction_counts_each_removed_node_once() -> None:
     chain = make_chain_of(CONTENT, "chain.json")
     made = chainviz.load(CONTENT)[0].apply("compact", **OPTIONS["compact"])
     removed = len(MESSAGES) - len(made.chain)
-    page = text_of(f"/c/{chain.pk}/do/compact/?v=1")
-    preview = text_of(begin_draft("compact", chain))
+    page = page_text(f"/c/{chain.pk}/do/compact/?v=1")
+    preview = page_text(begin_draft("compact", chain))
     nodes = ShapeRows(chainviz.load(CONTENT)[0].messages).rows(1, 1 + removed)
     assert f"Messages {len(MESSAGES)} {len(made.chain)} −{removed}" in preview
     assert f"{len(nodes)} nodes changed {len(nodes)} removed" in preview and f"{removed} messages removed" in preview
@@ -161,7 +155,7 @@ def test_a_simulation_counts_what_compact_removes() -> None:
     whole = sum(firing.removed for firing in line.firings)
     lost = whole - line.firings[-1].removed
     assert len(loaded.apply("compact", **OPTIONS["compact"]).chain) == len(MESSAGES) - whole
-    page = text_of(f"/c/{chain.pk}/do/compact/simulate/?a={quote(json.dumps(STRATEGY))}&b=&shown=1")
+    page = page_text(f"/c/{chain.pk}/do/compact/simulate/?a={quote(json.dumps(STRATEGY))}&b=&shown=1")
     assert f"−{whole} messages in all" in page
     assert re.search(rf"Turns removed by turn \d+ Strategy A \d+ {lost} messages", page)
 
@@ -173,7 +167,7 @@ def test_a_summary_names_how_many_of_its_pairs_are_not_listed() -> None:
     content = json.dumps({"messages": [*turns, human("Thanks."), ai("You are welcome.")]}).encode()
     summarized = chainviz.load(content)[0].apply("summarize").chain
     sides = make_chain_of(content, "before.json"), make_chain_of(summarized.to_bytes(), "after.json")
-    compared = text_of(f"/compare/{sides[0].pk}.1/{sides[1].pk}.1/")
+    compared = page_text(f"/compare/{sides[0].pk}.1/{sides[1].pk}.1/")
     assert "18 pairs" in compared and "and 6 more" in compared
 
 

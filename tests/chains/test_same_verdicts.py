@@ -9,24 +9,18 @@ import pytest
 from django.test import Client
 
 from chainviz import load
-from chainviz.chains.models import Chain
 from chainviz.core.chain.tree import parse
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.check import check
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.models import Version
 from chainviz.store.query.problems import ProblemFilter, problems
 from chainviz.store.query.windows import window
 from chainviz.web.templatetags.chainviz import place
-from tests.chains.making import make_chain, make_chain_of
+from tests.chains.making import make_chain, make_chain_of, newest
 from tests.shared_folder import SAMPLES
 
 pytestmark = pytest.mark.django_db
-
-
-def stored(chain: Chain) -> StoredChain:
-    return StoredChain(Version.objects.get(history=chain.history).snapshot)
 
 
 def told(chain: StoredChain) -> set[tuple[str, str, str]]:
@@ -48,7 +42,7 @@ def test_samples_have_the_problems_that_check_finds() -> None:
         except DocumentError:
             assert path.parent.name == "langfuse"
             continue
-        chain = stored(kept)
+        chain = newest(kept)
         found = told(chain)
         assert (path.name, found) == (path.name, checked(content, chain.format))
         of_providers = {name for name in kept.rules_broken if ":" in name and not name.endswith(":not-understood")}
@@ -70,11 +64,11 @@ def test_responses_take_an_output_behind_other_pairs() -> None:
     """OpenAI's Responses match a call and its output by id, wherever they are; an id without the other stays an error."""
     said = {"role": "user", "content": "and"}
     opening = [{"role": "user", "content": "hi"}, calling("a"), said]
-    lone = told(stored(make_chain([*opening, answer("b"), said])))
+    lone = told(newest(make_chain([*opening, answer("b"), said])))
     assert {(rule, path) for name, rule, path in lone if name == "openai-responses"} == {
         ("result-missing", "s1.p1.m0.c0"), ("result-without-call", "s2.p1.m1.c0"),
     }  # fmt: skip
-    late = told(stored(make_chain([*opening, answer("a"), said])))
+    late = told(newest(make_chain([*opening, answer("a"), said])))
     assert not [rule for name, rule, _ in late if name == "openai-responses"]
 
 
@@ -84,7 +78,7 @@ PLAIN = [{"role": "user", "content": "hi"}, calling("c"), answer("c")]
 
 def test_reasoning_counts_in_its_own_section_and_signatures_in_the_last() -> None:
     kept = make_chain([*PLAIN, *HALF, *PLAIN])
-    chain = stored(kept)
+    chain = newest(kept)
     found = told(chain)
     assert {name for name in kept.rules_broken if ":" in name} == {f"{provider}:{rule}" for provider, rule, _ in found}
     assert {path for name, rule, path in found if (name, rule) == ("deepseek-v3.2", "reasoning-missing")} == {"s2.p2.m0"}
@@ -100,7 +94,7 @@ def test_signatures_are_wanted_in_the_last_section_of_contents() -> None:
         {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}}}]},
         {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {}}}]},
     ]
-    chain = stored(make_chain_of(json.dumps({"contents": [*turn, *turn]}).encode(), "contents.json"))
+    chain = newest(make_chain_of(json.dumps({"contents": [*turn, *turn]}).encode(), "contents.json"))
     assert {path for _, rule, path in told(chain) if rule == "thought-signature-missing"} == {"s2.p1.m0.c0"}
     row = {str(each.path): each for each in window(chain, count=99).rows}
     assert "gemini-3" not in row["s1"].counts or not row["s1"].counts["gemini-3"][0]

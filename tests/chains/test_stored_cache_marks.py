@@ -7,14 +7,12 @@ import json
 import pytest
 from django.test import Client
 
-from chainviz.chains.models import Chain
 from chainviz.core.providers.server_blocks import marked_blocks
 from chainviz.drafts.models import Draft
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.models import Version
 from chainviz.store.query.problems import ProblemFilter, next_problem, problems
 from chainviz.store.query.windows import window
-from tests.chains.making import make_chain_of
+from tests.chains.making import make_chain_of, newest
 from tests.core.test_cache_marks import SYSTEM, TOOLS, request
 from tests.drafts.pages import send_form, snapshot_of
 
@@ -22,14 +20,10 @@ pytestmark = pytest.mark.django_db
 WANTED = ProblemFilter("anthropic", "error")
 
 
-def stored(chain: Chain) -> StoredChain:
-    return StoredChain(Version.objects.filter(history=chain.history).latest("number").snapshot)
-
-
 @pytest.mark.parametrize(("marked", "is_refused"), [(2, False), (3, True)])
 def test_every_page_knows_it(marked: int, is_refused: bool) -> None:
     kept = make_chain_of(json.dumps(request(marked, tools=TOOLS, **SYSTEM)).encode())
-    chain, found = stored(kept), ["cache-marks"] * is_refused
+    chain, found = newest(kept), ["cache-marks"] * is_refused
     listing = chain.outline.listing
     assert (listing.total.cached, listing.request.marked) == (marked + 1, 1)
     listed = problems(chain, wanted=WANTED)

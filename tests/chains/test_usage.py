@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from django.test import Client
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.store.outline.build import rebuild_all
+from tests.chains.files import page_text
 from tests.chains.making import STORY, make_chain, make_chain_of
 from tests.drafts.pages import fields_of, send_form
 
@@ -27,26 +27,20 @@ def call(tokens: int, **members: Any) -> dict[str, Any]:
 RECORDED = [{"role": "user", "content": "hi"}, call(1_000), {"role": "user", "content": "on"}, call(3_000)]
 
 
-def page(address: str) -> str:
-    response = Client().get(address)
-    assert response.status_code == 200
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", response.content.decode())).split())
-
-
 @pytest.fixture
 def recorded() -> Chain:
     return make_chain(RECORDED)
 
 
 def test_recorded_tokens_are_summed_and_priced(recorded: Chain) -> None:
-    html = page(f"/c/{recorded.pk}/")
+    html = page_text(f"/c/{recorded.pk}/")
     assert "40.0k tokens in, 100 out · $0.02" in html
     assert "36.0k · 90%" in html and "not recorded" in html and "claude-sonnet-4-5" in html
     assert re.search(r"\d+% of 200k recorded", html), "of the last prompt"
-    node = page(f"/c/{recorded.pk}/v/1/inspect/s1.p1")
+    node = page_text(f"/c/{recorded.pk}/v/1/inspect/s1.p1")
     assert "Recorded usage" in node and "10.0k" in node and "(estimate)" not in node
-    assert "30.0k" in page(f"/c/{recorded.pk}/v/1/inspect/s2")
-    assert "Recorded usage" not in page(f"/c/{recorded.pk}/v/1/inspect/s1.h.m0")
+    assert "30.0k" in page_text(f"/c/{recorded.pk}/v/1/inspect/s2")
+    assert "Recorded usage" not in page_text(f"/c/{recorded.pk}/v/1/inspect/s1.h.m0")
 
 
 def test_the_library_shows_and_sorts_by_recorded_tokens(recorded: Chain) -> None:
@@ -59,7 +53,7 @@ def test_the_library_shows_and_sorts_by_recorded_tokens(recorded: Chain) -> None
 
 def test_an_estimate_says_that_it_is_one() -> None:
     chain = make_chain(STORY)
-    html = page(f"/c/{chain.pk}/")
+    html = page_text(f"/c/{chain.pk}/")
     assert "tokens (estimate)" in html and "This transcript records no tokens." in html and "$" not in html
 
 
@@ -67,22 +61,22 @@ def test_tokens_beside_the_messages_are_shown_and_survive_a_rebuild() -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 2}
     answer = {"index": 0, "message": {"role": "assistant", "content": "ok"}}
     chain = make_chain_of(json.dumps({"model": "gpt-4o", "choices": [answer], "usage": usage}).encode())
-    assert "10 tokens in, 2 out · &lt;$0.01" in page(f"/c/{chain.pk}/")
+    assert "10 tokens in, 2 out · &lt;$0.01" in page_text(f"/c/{chain.pk}/")
     rebuild_all()
-    assert "10 tokens in, 2 out" in page(f"/c/{chain.pk}/")
+    assert "10 tokens in, 2 out" in page_text(f"/c/{chain.pk}/")
 
 
 def test_the_recorded_cost_of_a_run_outlives_its_messages(recorded: Chain) -> None:
     client = Client()
     assert send_form(client, f"/c/{recorded.pk}/edit/s2.p1?v=1", act="delete:s2.p1").status_code == 303
     draft = f"/c/{recorded.pk}/d/{Draft.objects.get().pk}/"
-    assert "40.0k tokens in, 100 out · $0.02" in page(f"{draft}explore/")
+    assert "40.0k tokens in, 100 out · $0.02" in page_text(f"{draft}explore/")
     before = Chain.objects.get(pk=recorded.pk)
     assert client.post(f"{draft}save", fields_of(client.get(draft).content.decode())).status_code == 303
     after = Chain.objects.get(pk=recorded.pk)
     assert after.version == 2
     assert (after.tokens, after.model, after.cost) == (before.tokens, before.model, before.cost)
-    assert "40.0k tokens in, 100 out · $0.02" in page(f"/c/{recorded.pk}/")
+    assert "40.0k tokens in, 100 out · $0.02" in page_text(f"/c/{recorded.pk}/")
 
 
 @pytest.mark.parametrize("address", ["state/?v=1", "do/compact/simulate/?v=1"])
@@ -108,16 +102,16 @@ def test_the_window_that_a_session_records_is_preset(address: str) -> None:
 
 
 def test_a_count_that_no_model_takes_is_a_warning() -> None:
-    html = page(f"/c/{rollout(4_280_000).pk}/")
+    html = page_text(f"/c/{rollout(4_280_000).pk}/")
     assert "The last call records 4,280,010 tokens, more than the context window of 258,400" in html
-    assert "The last call records" not in page(f"/c/{rollout(1_000).pk}/")
+    assert "The last call records" not in page_text(f"/c/{rollout(1_000).pk}/")
     rebuild_all()
-    assert "The last call records 4,280,010 tokens" in page(f"/c/{Chain.objects.order_by('pk')[0].pk}/")
+    assert "The last call records 4,280,010 tokens" in page_text(f"/c/{Chain.objects.order_by('pk')[0].pk}/")
 
 
 def test_an_answer_that_records_more_than_its_model_takes_is_a_warning() -> None:
     chain = make_chain([*RECORDED, {"role": "user", "content": "on"}, call(90_000)])
-    assert "The last call records 900,050 tokens, more than the context window of 200,000" in page(f"/c/{chain.pk}/")
+    assert "The last call records 900,050 tokens, more than the context window of 200,000" in page_text(f"/c/{chain.pk}/")
 
 
 def selected_window(address: str) -> str:
@@ -131,5 +125,5 @@ def test_own_figures_of_a_model_count(recorded: Chain, settings: Any, tmp_path: 
     path = tmp_path / "models.json"
     path.write_text('{"claude-sonnet-4-5": {"context": 50, "input": 1000, "output": 1000}}')
     settings.CHAINVIZ = settings.CHAINVIZ.model_copy(update={"models": str(path)})
-    html = page(f"/c/{recorded.pk}/")
+    html = page_text(f"/c/{recorded.pk}/")
     assert "$40.10" in html and "% of 50" in html
