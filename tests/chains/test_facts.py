@@ -59,7 +59,7 @@ def test_facts_are_stored_and_shown(run: Chain) -> None:
     assert (run.duration, run.cost) == (38 * 60_000, 3_750)
     Client().post("/columns/", {"column": [column.name for column in COLUMNS]})
     row = page_text("/")
-    for text in ("Read", "Bash", "claude-sonnet-4-5", "1.1k", "&lt;$0.01", "38 min"):
+    for text in ("Read", "Bash", "claude-sonnet-4-5", "1.1k", "<$0.01", "38 min"):
         assert text in row
     assert 'title="1.0k in, 50 out · 20 reasoning"' in Client().get("/").content.decode()
     assert "38 min" in page_text(f"/c/{run.pk}/v/1/")
@@ -92,7 +92,7 @@ def test_a_person_chooses_columns_and_takes_the_choice_back(client: Client, run:
     answer = client.post("/columns/", {"column": ["pairs", "cost", "nonsense"], "query": "q=look&order=size"})
     assert (answer.status_code, answer["Location"]) == (303, "/?q=look&order=size")
     assert headings(client) == ["Title", "Pairs", "Cost"]
-    assert "&lt;$0.01" in page_text("/") and "38 min" not in page_text("/")
+    assert "<$0.01" in page_text("/") and "38 min" not in page_text("/")
 
     client.post("/columns/", {"act": "reset"})
     assert not ColumnChoice.objects.exists()

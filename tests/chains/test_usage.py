@@ -61,7 +61,7 @@ def test_tokens_beside_the_messages_are_shown_and_survive_a_rebuild() -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 2}
     answer = {"index": 0, "message": {"role": "assistant", "content": "ok"}}
     chain = make_chain_of(json.dumps({"model": "gpt-4o", "choices": [answer], "usage": usage}).encode())
-    assert "10 tokens in, 2 out · &lt;$0.01" in page_text(f"/c/{chain.pk}/")
+    assert "10 tokens in, 2 out · <$0.01" in page_text(f"/c/{chain.pk}/")
     rebuild_all()
     assert "10 tokens in, 2 out" in page_text(f"/c/{chain.pk}/")
 
