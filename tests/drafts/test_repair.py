@@ -355,6 +355,19 @@ def test_a_provider_is_the_goal_of_a_repair(client: Client) -> None:
     assert nobody.status_code in (302, 303, 422)
 
 
+def test_another_api_is_shown_for_the_draft_of_the_page(client: Client) -> None:
+    said = [("user", "hi"), ("user", ""), ("assistant", "a")]
+    send(client, ("chain.json", json.dumps([{"role": role, "content": text} for role, text in said]).encode()))
+    address = f"/c/{Chain.objects.get().pk}/repair/"
+    seen = fields_of(client.get(f"{address}?v=1").content.decode())["seen"]
+    client.post(f"{address}?v=1", {"act": "goal", "goal": "anthropic", "seen": seen})
+    page = client.get(address, follow=True).content.decode()
+    fields = fields_of("<main>" + page.partition('id="goal-form"')[2].partition("</form>")[0])
+    shown = client.get(address, {**fields, "goal": "vllm"})
+    assert fields["draft"] == [str(Draft.objects.get().pk)]
+    assert '<option value="vllm" selected>' in shown.content.decode()
+
+
 def test_a_goal_without_anything_to_fix_leaves_the_page_as_it_was(client: Client) -> None:
     send(client, ("chain.json", json.dumps([{"role": "user", "content": "hi"}, {"role": "assistant", "content": ""}]).encode()))
     address = f"/c/{Chain.objects.get().pk}/repair/?v=1"

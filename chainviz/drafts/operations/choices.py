@@ -4,6 +4,7 @@ page of its own has a subclass in the folder with its name."""
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -112,6 +113,11 @@ class Choices:
         home = reverse("drafts:operation", args=[self.target.chain.pk, self.operation.name]) + self.target.query
         return home if self.target.position is None else f"{home}&at={self.target.position}"
 
+    @property
+    def address_fields(self) -> list[tuple[str, str]]:
+        """The query of its address as fields of a form, since a form that is sent with GET replaces the query."""
+        return parse_qsl(urlsplit(self.address).query)
+
     def head(self) -> dict[str, Any]:
         href, words = self.target.back
         return {
@@ -123,6 +129,7 @@ class Choices:
             "back_href": href,
             "back_words": words,
             "post_href": self.address,
+            "address_fields": self.address_fields,
             "keep_key": f"{self.target.chain.pk}:{self.operation.name}",
         }
 
