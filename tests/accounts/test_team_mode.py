@@ -248,10 +248,10 @@ def test_a_page_offers_only_what_the_role_allows(team_mode: Team) -> None:
     for role in (Role.VIEWER, Role.EDITOR, Role.OWNER):
         client = client_of(make_member(team_mode, role.label, role))
         pages = "".join(client.get(page).content.decode() for page in ("/", f"/c/{chain.pk}/v/1/", f"/c/{chain.pk}/versions/"))
-        offers = ("Upload<", "Fix problems", "Rename", "Move to the bin", "Branch into a new chain", "Purge values")
-        offered[role] = [each for each in offers if f">{each}" in pages]
+        offers = ("Upload<", "Fix [0-9]+ problem", "Rename", "Move to the bin", "Branch into a new chain", "Purge values")
+        offered[role] = [each for each in offers if re.search(f">{each}", pages)]
     assert offered[Role.VIEWER] == []
-    assert offered[Role.EDITOR] == ["Upload<", "Fix problems", "Rename", "Move to the bin", "Branch into a new chain"]
+    assert offered[Role.EDITOR] == ["Upload<", "Fix [0-9]+ problem", "Rename", "Move to the bin", "Branch into a new chain"]
     assert offered[Role.OWNER] == [*offered[Role.EDITOR], "Purge values"]
 
 

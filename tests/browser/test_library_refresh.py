@@ -49,7 +49,7 @@ def test_a_session_grows_in_its_row_and_new_chains_wait(page: Any, live_server: 
     expect(row.locator(".of-tokens")).to_have_text("7")
     (root / "run-11.jsonl").write_bytes(session(5, "task 11"))
     expect(row.locator(".of-tokens")).to_have_text("14")
-    expect(row.locator(".of-tokens")).to_be_visible()
+    expect(row).to_be_visible()
     assert Chain.objects.get(title="task 11 0").version == 2
     make_chain([human("Above all")])
     news = page.get_by_role("status").filter(has_text="1 new chain")

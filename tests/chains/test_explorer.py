@@ -335,7 +335,7 @@ def test_an_answered_call_is_shown_once_and_counted_once() -> None:
 
 def test_parts_that_people_know_are_named() -> None:
     audio = {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}
-    file = {"type": "file", "file": {"filename": "plan <b>.pdf", "file_data": "data:application/pdf;base64,JVBERg=="}}
+    file = {"type": "file", "file": {"filename": "plan <b>.pdf", "file_id": "file-1"}}
     chain = make_chain([human([audio, file, {"type": "riddle", "value": 1}]), ai("")])
     shown = fragment(f"/c/{chain.pk}/v/1/node/s1.h.m0")
     assert "Audio wav" in shown and "File plan &lt;b&gt;.pdf" in shown

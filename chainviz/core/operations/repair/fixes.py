@@ -200,7 +200,7 @@ DROP_SIGNED, DROP_REASONING, REWRITE = "drop-signed", "drop-reasoning", "rewrite
 ON_DEMAND = frozenset({
     DROP_SIGNED, DROP_REASONING, REWRITE, "sign-calls", "replace-signatures", "media-to-text", "empty-reasoning", "respell-item",
     "drop-item-id", "drop-cache-marks", "append-human", "drop-last", "system-to-slot", "text-to-turn-start", "reference-to-text",
-    "define-tools",
+    "define-tools", "insert-answer", "name-result",
 })  # fmt: skip
 """Fixes that only one provider needs; they are offered only if the options name them."""
 
