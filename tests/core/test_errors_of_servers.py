@@ -11,6 +11,7 @@ import chainviz
 from chainviz.core.formats.vendors import PROVIDERS, SERVERS
 from chainviz.core.pasted_errors.locate import what_was_tried
 from chainviz.core.pasted_errors.message import read_error
+from chainviz.core.providers import contract
 from tests.core.error_classes import (
     REASONING,
     SAID,
@@ -361,3 +362,13 @@ def test_an_object_in_a_text_becomes_the_arguments() -> None:
 def test_a_computer_call_is_not_answered_by_a_text() -> None:
     found = chain_of(items(HI, COMPUTER, GO)).locate_error("No tool output found for computer call call_7.")
     assert found.fixes == ("call-to-text",)
+
+
+def test_results_of_other_names_are_searched_once_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [{"functionCall": {"name": f"call_{n}", "args": {}}} for n in range(9)]
+    told = [{"functionResponse": {"name": f"result_{n}", "response": {}}} for n in range(5)]
+    searched = []
+    search = contract.misnamed_results
+    monkeypatch.setattr(contract, "misnamed_results", lambda *given: searched.append(given) or search(*given))
+    chain = chain_of(contents(("user", {"text": "hi"}), ("model", *asked), ("user", *told), TURN))
+    assert chain.verdict("gemini-3").errors == 14 and len(searched) <= 2

@@ -15,7 +15,7 @@ from chainviz.core.chain.messages import Binary, Image, Message, Opaque, Role, T
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem, place_in_words
 from chainviz.core.chain.surroundings import Unread, describe_unread
-from chainviz.core.chain.tree import Section, section_paths
+from chainviz.core.chain.tree import Section, misnamed_results, section_paths
 from chainviz.core.providers import server_blocks
 from chainviz.core.providers.request import NO_REQUEST, Request
 from chainviz.core.providers.rules import ALL_MODELS, NO_MARK, Mark, Rule, SectionRule, join_marks, marked_part, marks_of
@@ -98,6 +98,7 @@ class Excerpt:
     seen: Mark = NO_MARK
     """The marks of all messages before it."""
     _faults: dict[WireForm, list[tuple[Path, int, WireFault]]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _misnamed: dict[int, frozenset[str]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def is_last(self) -> bool:
@@ -137,6 +138,15 @@ class Excerpt:
             found = ((place, fault) for place, message in enumerate(self.section.messages) for fault in form(message))
             self._faults[form] = [(*self.messages[place][:2], fault) for place, fault in found]
         return self._faults[form]
+
+    def misnamed(self, number: int) -> frozenset[str]:
+        """Return the ids of the calls and results of a pair, by its number from 1, whose result names another function."""
+        if number not in self._misnamed:
+            pair = self.section.body[number - 1]
+            results = ((place, ref) for place, message in enumerate(pair.rest) for ref in message.results)
+            found = misnamed_results(pair.ai.calls if pair.ai else (), results)
+            self._misnamed[number] = frozenset(id for (_, ref), call in found for id in (ref.id, call.id))
+        return self._misnamed[number]
 
     def roles_around(self, index: int) -> tuple[Role, Role | None]:
         """Return the roles of the messages before and behind the one with this index in the chain."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from chainviz.core.chain.messages import SYSTEM, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
-from chainviz.core.chain.tree import misnamed_results
 from chainviz.core.pictures import COMMON, file_of, pictures_in
 from chainviz.core.providers.contract import Broken, Choice, Excerpt, SectionCheck
 from chainviz.core.providers.rules import Rule
@@ -43,6 +42,16 @@ def where_model(pattern: str, error: Rule, other: Rule | None) -> Choice:
     return lambda excerpt, problem: error if wanted.search(excerpt.request.model) else other
 
 
+def where_claude(unknown: Rule, claude: Rule | None, other: Rule | None) -> Choice:
+    """Return the rule for models of Claude, for others, or for a request that records no model."""
+
+    def chosen(excerpt: Excerpt, problem: Problem) -> Rule | None:
+        model = excerpt.request.model.lower()
+        return unknown if not model else claude if "claude" in model else other
+
+    return chosen
+
+
 def where_unnamed(unnamed: Rule, rule: Rule) -> Choice:
     """Return the rule `unnamed` for a call whose tool has an empty name, else the rule."""
 
@@ -57,11 +66,9 @@ def where_misnamed(misnamed: Rule | None, rule: Choice) -> Choice:
     """Return the rule `misnamed` for a call, or a result, whose result names another function; else the other rule."""
 
     def chosen(excerpt: Excerpt, problem: Problem) -> Rule | None:
-        pair = excerpt.section.body[(problem.path.pair or 1) - 1]
-        results = ((place, ref) for place, message in enumerate(pair.rest) for ref in message.results)
         part = _part(excerpt, problem)
         id = part.id if isinstance(part, ToolCall) else part.call_id if isinstance(part, ToolResult) else ""
-        if any(id in (ref.id, call.id) for (_, ref), call in misnamed_results(pair.ai.calls if pair.ai else (), results)):
+        if id in excerpt.misnamed(problem.path.pair or 1):
             return misnamed
         return rule if isinstance(rule, Rule) else rule(excerpt, problem)
 

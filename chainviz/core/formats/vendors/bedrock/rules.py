@@ -10,10 +10,9 @@ from typing import Any
 
 from chainviz.core.chain.messages import AI, HUMAN, SLOT, TOOL, Message, Text
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.problems import Problem
 from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, Broken, CallIds, Choice, Excerpt, Provider, WireFault
-from chainviz.core.providers.rule_choices import NAME_OR_NOTE, NOTE, PictureRules, id_unlike, system_only
+from chainviz.core.providers.rule_choices import NAME_OR_NOTE, NOTE, PictureRules, id_unlike, system_only, where_claude
 from chainviz.core.providers.rules import ALL_MODELS, Mark, Rule, SectionRule, Wording
 from chainviz.core.providers.wire import (
     Each,
@@ -285,18 +284,6 @@ PREFILL = bedrock_rule(
 )
 
 
-def _first_message(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """Choose the rule for a first AI message. Bedrock itself accepts it; the model decides."""
-    model = excerpt.request.model.lower()
-    return MAY_FIRST if not model else None if "claude" in model else FIRST_ROLE
-
-
-def _unsigned(excerpt: Excerpt, problem: Problem) -> Rule | None:
-    """Choose the rule for reasoning without a signature, which models other than Claude never sign."""
-    model = excerpt.request.model.lower()
-    return MAY_UNSIGNED if not model else UNSIGNED if "claude" in model else None
-
-
 _OF_REQUEST = frozenset(("modelId", "inferenceConfig", "system", "additionalModelRequestFields", "guardrailConfig"))
 """Members that distinguish a request from a bare message list, which may be sent with any of them."""
 _BEYOND_LIST = _OF_REQUEST | {"toolConfig", "output"}
@@ -325,7 +312,7 @@ RULES: dict[str, Choice] = {
     "unmatched-result": ORPHAN,
     "duplicate-result": REPEATED_RESULT,
     "shared-call-id": TWICE,
-    "first-message": _first_message,
+    "first-message": where_claude(MAY_FIRST, None, FIRST_ROLE),
     "human-after-human": ALTERNATE,
     "double-ai": TWO_ANSWERS,
     "mid-system": SYSTEM,
@@ -343,7 +330,7 @@ RULES: dict[str, Choice] = {
     "free-form-arguments": ARGUMENTS,
     "no-object-arguments": NO_OBJECT,
     "call-by-other": USER_CALL,
-    "unsigned-thinking": _unsigned,
+    "unsigned-thinking": where_claude(MAY_UNSIGNED, UNSIGNED, None),
     **PICTURES.choices,
 }
 
