@@ -29,6 +29,13 @@ def purges_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def no_request_runs_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests leave the rest of long work to the next request after a time, which a loaded machine would reach early."""
+    for limit in ("library.saved_filters.AT_ONCE", "folders.opening.AT_ONCE", "folders.listing.GLANCES"):
+        monkeypatch.setattr(f"chainviz.chains.{limit}", 3600.0)
+
+
+@pytest.fixture(autouse=True)
 def nothing_is_kept() -> None:
     """A process keeps sums and drawings by keys of rows and their content, which two tests' databases may share."""
     forget()
