@@ -272,7 +272,8 @@ def _shell(envelope: Envelope, value: str | None, read: Read) -> tuple[Iterable[
         # a chain in several lists has no single shell, so the value changes in place
         new = to_bytes(value if value is not None else '""')
         return [_with_slot(head, old, new, read)], [_with_slot(tail, old, new, read)]
-    text = b"".join([*_pieces(head, read), *_pieces(tail, read)]).decode("utf-8", "surrogateescape")
+    cut = [b"null"] if envelope.single else []
+    text = b"".join([*_pieces(head, read), *cut, *_pieces(tail, read)]).decode("utf-8", "surrogateescape")
     mark = text[:1] if text.startswith("\ufeff") else ""
     before, behind = _set_slot(text[len(mark) :], envelope, value)
     return [to_bytes(mark + before)], [to_bytes(behind)]
@@ -313,7 +314,8 @@ def _one_slot(slots: list[Fragment], blocks_at: Pointer) -> str | None:
 
 
 def _set_slot(shell: str, envelope: Envelope, value: str | None) -> tuple[str, str]:
-    """Set, create or remove the slot in the shell with an empty list. Return the text before and after the list."""
+    """Set, create or remove the slot in the shell with an empty list, or with null in place of a single message. Return the text before
+    and after the messages."""
     at = envelope.inside[:-1]
     holder = json_edit.load_object(json_edit.raw_at(shell, at) or "{}")
     if value is None:
@@ -323,7 +325,8 @@ def _set_slot(shell: str, envelope: Envelope, value: str | None) -> tuple[str, s
     shell = json_edit.replace_at(shell, at, str(holder))
     place = json_edit.span_of(shell, envelope.inside)
     assert place is not None
-    return shell[: place[0] + 1], shell[place[0] + 1 :]
+    start, end = place if envelope.single else (place[0] + 1, place[0] + 1)
+    return shell[:start], shell[end:]
 
 
 def _pieces(span: Span, read: Read, size: int = 1 << 20) -> Iterator[bytes]:

@@ -113,12 +113,14 @@ class UnitReader:
     def _read_slot(self) -> Iterator[Unit]:
         """Yield the slot, if there is one, before all other units. Raises DocumentError if the text around the list is not JSON."""
         region, found = self.found.region, self.found
-        if found.single or not self._has_shell or region.end - region.start - (found.end - found.start) > MAX_SHELL:
+        is_bare = found.single and not found.inside
+        if is_bare or not self._has_shell or region.end - region.start - (found.end - found.start) > MAX_SHELL:
             return
-        head = self.source.text(region.start, found.start)
+        cut = "null" if found.single else ""
+        head = self.source.text(region.start, found.start) + cut
         tail = self.source.text(found.end, region.end)
         mark = 1 if head.startswith("\ufeff") else 0
-        self._check_shell(head, tail, mark)
+        self._check_shell(head, tail, mark, cut)
         if not self._slot_key:
             return
         shell = (head + tail)[mark:]
@@ -132,11 +134,11 @@ class UnitReader:
         raw = shell[place[0] : place[1]]
         start = region.start + byte_length(head[:mark] + shell[: place[0]])
         if place[0] + mark >= len(head):
-            start += found.end - found.start
+            start += found.end - found.start - len(cut)
         self._slot = Span(start, start + byte_length(raw))
         yield Unit(SLOT, "", raw, json_edit.parse(raw), start)
 
-    def _check_shell(self, head: str, tail: str, mark: int) -> None:
+    def _check_shell(self, head: str, tail: str, mark: int, cut: str) -> None:
         shell = head + tail
         try:
             json.JSONDecoder(object_pairs_hook=self._odd.pairs, parse_constant=self._odd.constant).decode(shell[mark:])
@@ -144,7 +146,7 @@ class UnitReader:
             position = error.pos + mark
             offset = self.found.region.start + byte_length(shell[:position])
             if position >= len(head):
-                offset += self.found.end - self.found.start
+                offset += self.found.end - self.found.start - len(cut)
             if "control character" not in error.msg:
                 fault(self.source, offset, in_words(error.msg), self._whole_messages())
             self._odd.see_bare(shell[mark:position], offset)

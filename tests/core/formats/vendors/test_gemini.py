@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chainviz import load
 from chainviz.core.chain.messages import (
     AI,
     HUMAN,
@@ -28,7 +30,7 @@ from chainviz.core.chain.tree import parse
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Style
 from chainviz.core.load import LoadedChain, document_in, load_file, restyle
-from tests.core.formats.chains import exported
+from tests.core.formats.chains import differing, edited, exported
 from tests.shared_folder import SAMPLES
 
 GEMINI = get_format("gemini")
@@ -133,3 +135,46 @@ def test_the_content_of_a_response_is_a_chain() -> None:
     document = {"candidates": [{"content": {"role": "model", "parts": [{"text": "hi"}]}, "finishReason": "STOP"}]}
     (chain,) = load_file(json.dumps(document).encode())
     assert (chain.format, [message.role for message in chain.messages]) == ("gemini", [AI])
+
+
+SINGLE = {
+    "system_instruction": {"parts": {"text": "Be a cat."}},
+    "tools": {"function_declarations": [{"name": "look"}]},
+    "contents": {"role": "USER", "parts": {"text": "Hello"}},
+    "toolConfig": {},
+}  # fmt: skip
+"""A request as the vendor's examples for the command line spell it: a single object in place of each list."""
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_single_objects_in_place_of_lists(order: int) -> None:
+    document = json.dumps(dict([*SINGLE.items()][::order]), indent=1).encode()
+    (chain,) = load_file(document)
+    assert (chain.format, chain.envelope.unread) == ("gemini", ())
+    assert [(each.role, each.parts, each.label) for each in chain.messages] == [
+        (SYSTEM, (Text("Be a cat."),), ""), (HUMAN, (Text("Hello"),), ""),
+    ]  # fmt: skip
+    assert exported(document, chain) == document
+    for place, at in ((0, ("system_instruction", "parts")), (1, ("contents", "parts"))):
+        message = replace(chain.messages[place], parts=(Text("ça", origin=0),))
+        after = edited(document, chain, place, message)
+        assert differing(json.loads(document), after) == {at}
+        assert after[at[0]]["parts"] == [{"text": "ça"}]
+    added = exported(document, chain, (*chain.messages, Message(AI, (Text("Meow"),))))
+    assert [each["parts"] for each in json.loads(added)["contents"]] == [{"text": "Hello"}, [{"text": "Meow"}]]
+    assert len(load_file(added)[0].messages) == 3
+
+
+def test_single_objects_are_accepted_and_their_tools_converted(tmp_path: Path) -> None:
+    calls = [
+        {"role": "USER", "parts": {"text": "q"}},
+        {"role": "MODEL", "parts": {"functionCall": {"name": "look", "args": {}}, "thoughtSignature": "c2lnbmF0dXJl"}},
+        {"role": "user", "parts": {"functionResponse": {"name": "look", "response": {"output": "a"}}}},
+    ]  # fmt: skip
+    (tmp_path / "request.json").write_text(json.dumps(SINGLE | {"contents": calls}))
+    (chain,) = load(tmp_path / "request.json")
+    assert chain.verdict("gemini_2.5").state == "accepted"
+    chain.convert("openai_chat").chain.save(tmp_path / "converted.json")
+    request = json.loads((tmp_path / "converted.json").read_text())
+    assert [each["role"] for each in request["messages"]] == ["system", "user", "assistant", "tool"]
+    assert [each["function"]["name"] for each in request["tools"]] == ["look"]

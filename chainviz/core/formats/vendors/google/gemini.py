@@ -27,7 +27,7 @@ from chainviz.core.formats.requests.settings import (
     own_tool,
     read_function,
 )
-from chainviz.core.formats.vendors.google.read import ROLES, UNCLEAR, WORDS, field_of, read_parts, role_runs, word_of
+from chainviz.core.formats.vendors.google.read import ROLES, UNCLEAR, WORDS, as_list, field_of, read_parts, role_runs, word_of
 from chainviz.core.formats.vendors.google.write import OWN_KINDS, PartWriter, losses, patched_content
 
 _BLOCKS = Blocks(("parts",), read_parts, patched_content, in_slot=("parts",))
@@ -64,7 +64,7 @@ class GeminiForm(RequestForm):
 
     def read_tools(self, members: Members) -> Iterator[Tool | Change]:
         name = members.name(("tools",))
-        for index, value in enumerate(members.take(("tools",), list, "tools") or ()):
+        for index, value in enumerate(as_list(members.take(("tools",), (list, dict), "tools"))):
             for key, each in value.items() if isinstance(value, dict) else ():
                 place = f"{name}[{index}].{key}"
                 if key in ("functionDeclarations", "function_declarations") and isinstance(each, list):
@@ -178,7 +178,7 @@ class Gemini(BlockFormat):
     late_system = "a system message that is not the first message becomes a user message"
     names_results = True
     hints = ("parts",)
-    answers = ((), ("candidates", "content"))
+    answers = ((), ("candidates", "content"), ("contents",))
     sequences = (
         (("request", "contents"), ("response", "candidates", "content")),
         (("request", "body", "contents"), ("response", "body", "candidates", "content")),
@@ -202,7 +202,7 @@ class Gemini(BlockFormat):
             if unit.ordinal == SLOT:
                 if type(value) in (str, dict):
                     yield self.message(SYSTEM, (Fragment(SLOT, "", unit.text, None, unit.start),))
-            elif type(value) is dict and type(value.get("parts", [])) in (list, type(None)):
+            elif type(value) is dict and type(value.get("parts", [])) in (list, dict, type(None)):
                 for role, blocks in role_runs(value):
                     yield self.message(role, (unit.fragment(blocks),))
             else:
@@ -228,20 +228,20 @@ class Gemini(BlockFormat):
 def _label(value: Any, role: Role) -> str:
     """Return the document's spelling of a role if it is not the usual one; otherwise ""."""
     word = word_of(value) if isinstance(value, dict) and "role" in value else ""
-    return word if word and WORDS.get(role) != word and role != SYSTEM else ""
+    return word if word and WORDS.get(role) != word.lower() and role != SYSTEM else ""
 
 
 def _rate(value: object) -> float:
     """Return the confidence that a value is a content of this API. Parts of other formats have a type or kind."""
-    if not isinstance(value, dict) or not isinstance(value.get("parts"), list) or "kind" in value or "content" in value:
+    if not isinstance(value, dict) or not isinstance(value.get("parts"), list | dict) or "kind" in value or "content" in value:
         return 0.0
     role = value.get("role", "user")
-    items = [item for item in value["parts"] if isinstance(item, dict)]
+    items = [item for item in as_list(value["parts"]) if isinstance(item, dict)]
     if any("type" in item or "part_kind" in item or "kind" in item for item in items) or not isinstance(role, str):
         return 0.0
     fields = [field_of(item) for item in items]
     if any(field not in ("", "text") for field in fields):
         return 0.95
-    if role == "model":
+    if role.lower() == "model":
         return 0.9
-    return 0.8 if role in ROLES and any(fields) else 0.0
+    return 0.8 if role.lower() in ROLES and any(fields) else 0.0

@@ -32,7 +32,7 @@ from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.blocks import Content, Run, user_runs
 
 ROLES: dict[str, Role] = {"user": HUMAN, "model": AI, "assistant": AI, "function": TOOL, "system": SYSTEM}
-"""Roles by their names. The API accepts the first two; the others occur in files."""
+"""Roles by their names in lower case. The API accepts the first two, in upper case as well; the others occur in files."""
 WORDS: dict[Role, str] = {HUMAN: "user", TOOL: "user", AI: "model", SYSTEM: "user"}
 SNAKE = {
     "functionCall": "function_call", "functionResponse": "function_response", "inlineData": "inline_data",
@@ -73,10 +73,15 @@ def word_of(value: dict[str, Any]) -> str:
     return word if type(word) is str and word else "user"
 
 
+def as_list(value: Any) -> list[Any]:
+    """Return a list unchanged, and a single object as a list of one: the API accepts both. Returns [] for any other value."""
+    return value if type(value) is list else [value] if type(value) is dict else []
+
+
 def role_runs(value: dict[str, Any]) -> list[Run]:
     """Return the messages of a content: its responses are a tool message, its other parts a human message."""
-    role = ROLES.get(word_of(value), word_of(value))
-    return user_runs(value.get("parts"), is_response) if role in (HUMAN, TOOL) else [(role, None)]
+    role = ROLES.get(word_of(value).lower(), word_of(value))
+    return user_runs(as_list(value.get("parts")), is_response) if role in (HUMAN, TOOL) else [(role, None)]
 
 
 def is_response(item: Any) -> bool:
@@ -84,6 +89,8 @@ def is_response(item: Any) -> bool:
 
 
 def read_parts(content: Content, role: Role) -> list[Part]:
+    if type(content.value) is dict:
+        return [_part(content.value, content.text, content.at, display_ids([content.value])[0], content.first)]
     ids = display_ids(content.value) if type(content.value) is list else []
     return content.parts(lambda index, place, origin: _part(content.value[index], content.text, place, ids[index], origin), "parts")
 

@@ -11,6 +11,7 @@ from typing import Any
 from chainviz.core.chain.messages import AI, SLOT, Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.reasoning import is_signed
+from chainviz.core.documents.units import Pointer
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider, WireFault
 from chainviz.core.providers.rule_choices import (
     NAME_OR_NOTE,
@@ -96,20 +97,21 @@ def check_wire(message: Message) -> Iterator[WireFault]:
 def _faults(value: dict[str, Any]) -> Iterator[Fault]:
     yield from unknown_members(value, ("role", "parts"))
     role = value.get("role")
-    if role not in ROLES:
+    if (role.lower() if isinstance(role, str) else role) not in ROLES:
         yield SYSTEM_ROLE if role == "system" else ROLE, (), f"has the role “{str(role)[:40]}”"
     parts = value.get("parts")
     if not parts:
         yield WIRE_NO_PARTS, (), "has no parts"
-    elif not isinstance(parts, list):
+    elif not isinstance(parts, list | dict):
         yield PARTS, (), f"has {kind_name(parts)} as parts"
+    elif isinstance(parts, dict):
+        yield from _part_faults(parts, ("parts",))
     else:
         for index, part in enumerate(parts):
-            yield from _part_faults(part, index)
+            yield from _part_faults(part, ("parts", index))
 
 
-def _part_faults(part: Any, index: int) -> Iterator[Fault]:
-    place = ("parts", index)
+def _part_faults(part: Any, place: Pointer) -> Iterator[Fault]:
     if not isinstance(part, dict):
         yield PARTS, place, f"has {kind_name(part)} among its parts"
         return

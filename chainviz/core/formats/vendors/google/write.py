@@ -112,8 +112,9 @@ def response_text(part: ToolResult, speller: Speller) -> str:
 
 
 def patched_content(raw: str, change: Change, speller: Speller) -> str:
-    """Return the list of parts after a change."""
+    """Return the list of parts after a change. A single part in place of a list becomes a list."""
     writer = PartWriter(raw, speller)
+    raw = f"[{raw}]" if raw.startswith("{") else raw
     if not raw.startswith("["):
         only = change.new[0] if len(change.new) == 1 else None
         if raw.startswith('"') and isinstance(only, Text) and only.reasoning is None:
