@@ -11,7 +11,9 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from chainviz.accounts.models import Team, local_member
 from chainviz.accounts.permissions import Role
@@ -21,7 +23,7 @@ from chainviz.chains.overview.charts import OTHERS, chart
 from chainviz.chains.overview.figures import read_choice
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.sessions_index import services
-from chainviz.sessions_index.models import Session, SessionDay
+from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionRepeat, SessionTool
 from tests.accounts.conftest import team_mode as team_mode
 from tests.accounts.people import client_of, make_member
 from tests.chains.making import human, make_chain
@@ -214,6 +216,27 @@ def test_side_is_that_of_the_library(index: Path) -> None:
 
     assert links(page()) == links(Client().get("/").content.decode())
     assert 'href="/overview/" aria-current="page"' in page()
+
+
+def test_figures_are_compared_with_the_days_before(index: Path) -> None:
+    now, before = (SessionDay.objects.filter(day=day) for day in ("2026-11-19", "2026-11-18"))
+    assert now.exists() and before.exists()
+    sums = [sum(day.output for day in days) for days in (now, before)]
+    percent = round(100 * (sums[0] - sums[1]) / sums[1])
+    shown = Client().get("/overview/?from=2026-11-19&to=2026-11-19").context["page"].key_figures
+    note = next(each.note for each in shown if each.name == "Tokens out")
+    assert note == (f"{percent:+,}%".replace("-", "−") if percent else "as before")
+    numbers = [days.values("session").distinct().count() for days in (now, before)]
+    percent = round(100 * (numbers[0] - numbers[1]) / numbers[1])
+    assert shown[0].note == (f"{percent:+,}%".replace("-", "−") if percent else "as before")
+
+
+def test_each_table_of_the_index_is_summed_once(index: Path) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert Client().get("/overview/").context["page"].has_sessions
+    for model in (SessionDay, SessionTool, SessionError, SessionRepeat):
+        asked = [each["sql"] for each in queries if each["sql"].partition(" FROM ")[2].startswith(f'"{model._meta.db_table}"')]
+        assert len(asked) == 1, asked
 
 
 def test_days_before_are_as_many() -> None:

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Count, F, FloatField, Min, Q, QuerySet, Sum
+from django.db.models import BigIntegerField, Count, F, FloatField, Func, Min, Q, QuerySet, Sum, Window
 from django.db.models.functions import Cast, Coalesce
 from django.http import QueryDict
 from django.urls import reverse
@@ -123,6 +123,7 @@ BYTES_PER_TOKEN = 4
 @dataclass(frozen=True, slots=True)
 class Totals:
     sessions: int = 0
+    with_tokens: int = 0
     duration: int = 0
     """The duration in milliseconds."""
     refused: int = 0
@@ -142,6 +143,8 @@ class DayValues:
     tokens: dict[tuple[date, str], int]
     sums: dict[str, int]
     """The totals of `cost`, `input`, `cached` and `output` over all days."""
+    sums_before: dict[str, int]
+    """The same of the period before."""
 
 
 def sessions_of(member: Membership, choice: Choice) -> SessionQuerySet:
@@ -153,6 +156,12 @@ def sessions_of_all_days(member: Membership, choice: Choice) -> SessionQuerySet:
     return all_fitting_sessions(replace(choice.filter, first_day="", last_day=""), member)
 
 
+def count_and_duration(sessions: SessionQuerySet) -> tuple[int, int]:
+    """Return the number of sessions and their duration in milliseconds."""
+    found = sessions.aggregate(number=Count("pk"), time=Sum("duration", default=0))
+    return found["number"], found["time"]
+
+
 def totals(sessions: SessionQuerySet) -> Totals:
     """Sum over sessions by health and ending, in one query."""
     groups = (
@@ -160,6 +169,7 @@ def totals(sessions: SessionQuerySet) -> Totals:
         .values("health", "ending")
         .annotate(
             number=Count("pk"),
+            with_tokens=Count("pk", filter=Q(tokens__gt=0)),
             time=Sum("duration", default=0),
             with_secrets=Count("pk", filter=Q(secrets__gt=0)),
             without_usage=Count("pk", filter=Q(tokens=None) & ~Q(health=Session.Health.UNREAD)),
@@ -172,9 +182,10 @@ def totals(sessions: SessionQuerySet) -> Totals:
         secret = 0 if is_refused else row["with_secrets"]
         health.update({row["health"] or "unread": row["number"] - secret, "secrets": secret})
         endings[row["ending"] or "unrecorded"] += row["number"]
-        sums.update({name: row[name] for name in ("number", "time", "with_secrets", "without_usage", "without_price")})
+        sums.update({name: row[name] for name in ("number", "with_tokens", "time", "with_secrets", "without_usage", "without_price")})
     return Totals(
         sessions=sums["number"],
+        with_tokens=sums["with_tokens"],
         duration=sums["time"],
         refused=health[Session.Health.REFUSED],
         secrets=sums["with_secrets"],
@@ -186,16 +197,24 @@ def totals(sessions: SessionQuerySet) -> Totals:
 
 
 def day_values(sessions: SessionQuerySet, choice: Choice) -> DayValues:
-    """Return cost and tokens by day and by what the charts are stacked by."""
+    """Return cost and tokens by day and by what the charts are stacked by, and the sums of the period before, in one query."""
     names = {"model": "model", "agent": "session__agent", "project": "session__project"}
-    rows = days_of(sessions, choice).values("day", name=F(names[choice.by])).order_by()
-    sums = rows.annotate(money=Coalesce(Sum("cost"), 0), into=Sum("input"), cache=Sum("cached"), out=Sum("output"))
-    found = DayValues({}, {}, dict.fromkeys(("cost", "input", "cached", "output"), 0))
+    first = choice.before.filter.first_day if choice.before else ""
+    rows = days_of(sessions, replace(choice, filter=replace(choice.filter, first_day=first)))
+    sums = (
+        rows.values("day", name=F(names[choice.by]))
+        .order_by()
+        .annotate(money=Coalesce(Sum("cost"), 0), into=Sum("input"), cache=Sum("cached"), out=Sum("output"))
+    )
+    found = DayValues({}, {}, *(dict.fromkeys(("cost", "input", "cached", "output"), 0) for _ in range(2)))
     for row in sums:
+        day = row["day"]
+        is_before = day is not None and choice.begins is not None and day < choice.begins
+        of_period = found.sums_before if is_before else found.sums
         for name, value in (("cost", row["money"]), ("input", row["into"]), ("cached", row["cache"]), ("output", row["out"])):
-            found.sums[name] += value
-        if row["day"] is not None:
-            key = (row["day"], row["name"] or "not recorded")
+            of_period[name] += value
+        if day is not None and not is_before:
+            key = (day, row["name"] or "not recorded")
             found.cost[key] = found.cost.get(key, 0) + row["money"]
             found.tokens[key] = found.tokens.get(key, 0) + row["into"] + row["out"]
     return found
@@ -209,14 +228,6 @@ def days_of(sessions: SessionQuerySet, choice: Choice) -> QuerySet[SessionDay]:
 def first_day(sessions: SessionQuerySet, choice: Choice) -> date:
     """Return the first day of the charts."""
     return choice.begins or days_of(sessions, choice).aggregate(first=Min("day"))["first"] or choice.ends
-
-
-def sums_of(sessions: SessionQuerySet, choice: Choice) -> dict[str, int]:
-    """Return cost and tokens in all days of the choice, as `DayValues.sums`."""
-    sums = days_of(sessions, choice).aggregate(
-        money=Sum("cost", default=0), into=Sum("input", default=0), cache=Sum("cached", default=0), out=Sum("output", default=0)
-    )
-    return {"cost": sums["money"], "input": sums["into"], "cached": sums["cache"], "output": sums["out"]}
 
 
 def problems(sessions: SessionQuerySet) -> list[dict[str, Any]]:
@@ -250,11 +261,21 @@ def errors(sessions: SessionQuerySet) -> list[dict[str, Any]]:
 
 def repeats(sessions: SessionQuerySet) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Return calls that were made again with the same result, those with most bytes first, and how many there are in all."""
-    rows = SessionRepeat.objects.filter(session__in=sessions)
-    found = rows.values("tool", "arguments").annotate(number=Sum("count"), size=Sum("bytes"), sessions=Count("session", distinct=True))
-    whole = rows.aggregate(number=Sum("count", default=0), size=Sum("bytes", default=0))
+    rows = SessionRepeat.objects.filter(session__in=sessions).values("tool", "arguments")
+    found = rows.annotate(number=Sum("count"), size=Sum("bytes"), sessions=Count("session", distinct=True)).annotate(
+        all_numbers=Window(_OverAll("number")), all_sizes=Window(_OverAll("size"))
+    )
     listed = [{**row, "tokens": row["size"] // BYTES_PER_TOKEN} for row in found.order_by("-size", "-number")[:LISTED]]
-    return listed, {**whole, "tokens": whole["size"] // BYTES_PER_TOKEN}
+    whole = listed[0] if listed else {"all_numbers": 0, "all_sizes": 0}
+    return listed, {"number": whole["all_numbers"], "tokens": whole["all_sizes"] // BYTES_PER_TOKEN}
+
+
+class _OverAll(Func):
+    """The sum of a column over all rows of a grouped query."""
+
+    function = "SUM"
+    window_compatible = True
+    output_field = BigIntegerField()
 
 
 def near_window(sessions: SessionQuerySet) -> list[Session]:

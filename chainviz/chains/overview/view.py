@@ -123,9 +123,9 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 def _with_sessions(member: Membership, choice: Choice) -> Choice:
     """Return the choice with the shortest span, from the usual one up, in which sessions record tokens, or at least exist."""
-    spans = [(each, figures.sessions_of(member, each)) for each in (choice, *choice.wider)]
-    usual = next((each for each, sessions in spans if sessions.filter(tokens__gt=0).exists()), None)
-    return usual or next((each for each, sessions in spans if sessions.exists()), choice)
+    spans = (choice, *choice.wider)
+    usual = next((each for each in spans if _page(member, each).totals.with_tokens), None)
+    return usual or next((each for each in spans if _page(member, each).has_sessions), choice)
 
 
 def _spans(choice: Choice) -> list[tuple[str, str, bool]]:
@@ -195,22 +195,22 @@ class Overview:
 
     def _key_figures(self) -> Iterator[Figure]:
         now, sums, link = self.totals, self._values.sums, self._choice.library
-        before, sums_before = self._before
-        yield Figure("Sessions", f"{now.sessions:,}", _change(now.sessions, before.sessions), link())
+        count_before, duration_before = self._before
+        sums_before = self._values.sums_before
+        yield Figure("Sessions", f"{now.sessions:,}", _change(now.sessions, count_before), link())
         yield Figure("Cost", sum_text(sums["cost"]), _change(sums["cost"], sums_before["cost"]), link(order="-cost"))
         cached = f"{share_text(sums['cached'], sums['input'])} from the cache" if sums["input"] else ""
         yield Figure("Tokens in", tokens_text(sums["input"]), cached, link(order="-tokens"))
         yield Figure("Tokens out", tokens_text(sums["output"]), _change(sums["output"], sums_before["output"]), link(order="-tokens"))
-        yield Figure("Session time", hours_text(now.duration), _change(now.duration, before.duration), link(order="-duration"))
+        yield Figure("Session time", hours_text(now.duration), _change(now.duration, duration_before), link(order="-duration"))
         yield Figure("Next request refused", f"{now.refused:,}", "", link(health="refused"), "problem" if now.refused else "")
         yield Figure("With secrets", f"{now.secrets:,}", "", link(secrets="1"), "redacted" if now.secrets else "")
 
     @cached_property
-    def _before(self) -> tuple[figures.Totals, dict[str, int]]:
+    def _before(self) -> tuple[int, int]:
+        """The number and the duration of the sessions of the period before."""
         before = self._choice.before
-        if before is None:
-            return figures.Totals(), dict.fromkeys(self._values.sums, 0)
-        return figures.totals(figures.sessions_of(self._member, before)), figures.sums_of(self._of_all_days, before)
+        return (0, 0) if before is None else figures.count_and_duration(figures.sessions_of(self._member, before))
 
     @cached_property
     def charts(self) -> list[ChartView]:
@@ -269,7 +269,7 @@ class Overview:
 
     def _problems(self) -> Iterator[tuple[str, str, int, str, str]]:
         """Yield the words and the sentence of each rule, the sessions that break it, their link and the page that fixes them."""
-        for row in figures.problems(self._sessions)[: figures.LISTED]:
+        for row in figures.problems(self._sessions)[: figures.LISTED] if self.totals.refused else ():
             fix = url_or_nothing("fix_sessions")
             url = self._choice.library(health="refused", problem=row["rule"])
             yield rule_words(row["rule"]), row["first"], row["number"], url, f"{fix}?{url.partition('?')[2]}" if fix else ""
