@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from chainviz.core.documents.detection.detect import survey
 from chainviz.core.errors import ChainError
 from chainviz.core.formats import detect, offers
 from chainviz.core.load import load_file
@@ -107,5 +108,8 @@ def test_log_in_its_expected_format_is_not_compared_with_others(monkeypatch: pyt
     monkeypatch.setattr(offers, "detect", lambda sample: asked.append(sample) or detect(sample))
     assert read_facts(content, ("claude_code",)) == read_facts(content, ("pi_session", "claude_code"))
     assert not asked
+    straight, whole = written([line(0, None, "user", "Hello."), line(1, 0, "assistant", [{"type": "text", "text": "Hi."}])]), list[object]()
+    monkeypatch.setattr(offers, "survey", lambda source, recognition, **more: whole.append(source) or survey(source, recognition, **more))
+    assert read_facts(straight, ("claude_code",)).messages == 2 and not whole
     assert read_facts(content, ("pi_session",)).format == "claude_code"
     assert asked

@@ -12,11 +12,11 @@ from chainviz.core.chain.surroundings import MOST_PLACES, Unread, UnreadPlace
 from chainviz.core.dialects.api_errors import what_came_instead
 from chainviz.core.dialects.values import string_of
 from chainviz.core.documents.detection.detect import Survey, empty_list, survey
-from chainviz.core.documents.detection.json_lines import is_json
-from chainviz.core.documents.detection.recognition import SNIFF, peek
+from chainviz.core.documents.detection.json_lines import has_lines, is_json
+from chainviz.core.documents.detection.recognition import SNIFF, peek, take_sample
 from chainviz.core.documents.json.scan import fault_in
 from chainviz.core.documents.source import Source
-from chainviz.core.documents.units import FoundList, Pointer
+from chainviz.core.documents.units import FoundList, Pointer, Span
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats import FORMATS, RECOGNITION, detect, get_format, recognition_of
 from chainviz.core.formats.contract import Format
@@ -210,6 +210,8 @@ def look(source: Source, chosen: Format | None = None, *, salvage: bool = False)
             return Survey(tuple(_with_broken_lines(source, lists)), lines=True)
     if chosen is None:
         return survey(source, RECOGNITION, salvage=salvage)
+    if (log := _whole_log(source, chosen)) is not None:
+        return Survey((log,), lines=True)
     nothing = empty_list(source)
     if nothing is not None:
         return Survey((nothing,))
@@ -218,6 +220,17 @@ def look(source: Source, chosen: Format | None = None, *, salvage: bool = False)
     except DocumentError:
         # a format may read messages that it does not recognize automatically
         return survey(source, RECOGNITION, salvage=salvage)
+
+
+def _whole_log(source: Source, format: Format) -> FoundList | None:
+    """Return all lines of a file as one log, if its first lines are clearly records of the format; None for any other file. Each line is
+    then not searched for lists of messages."""
+    start = 3 if source.bom else 0
+    if not format.lines or source.read(start, start + 1) != b"{" or not has_lines(source, start):
+        return None
+    found = FoundList((), "", Span(0, source.size), start, source.size, lines=True)
+    found = replace(found, sample=take_sample(source, found, is_message=format.is_message))
+    return found if format.confidence(found.sample) >= MOST else None
 
 
 def _by_understanding(found: FoundList, likely: list[_Judged], trusted: Container[str]) -> list[_Judged]:

@@ -237,7 +237,7 @@ class Provider:
 
     def _check_marks(self, excerpt: Excerpt) -> Iterator[Problem]:
         marks = join_marks(frozenset(excerpt.marks)) if self.section_rules else NO_MARK
-        for rule in self.rules_of_sections(excerpt.format, excerpt.request):
+        for rule in self.rules_of_sections(excerpt.format, excerpt.request) if marks else ():
             if rule.applies(marks, is_last=excerpt.is_last):
                 ends = excerpt.last_pair if rule.at_end else 0
                 marked = (each for each, mark in list(zip(excerpt.messages, excerpt.marks, strict=True))[ends:] if mark & rule.mark)

@@ -110,12 +110,11 @@ def recorded_of(messages: Iterable[Message]) -> dict[str, TokenUsage]:
 def find_usage(value: Any) -> TokenUsage | None:
     """Return the usage nearest to the root of a JSON value; lists are not searched, they hold content."""
     for item in _objects(value):
-        found = (read_usage(inner) for key, inner in item.items() if _plain(key) in _USAGE)
-        usage = next((each for each in found if each is not None), None)
-        if usage is None and "prompt_eval_count" in item:
-            usage = read_usage(item)  # Ollama counts beside the message
-        if usage is not None:
-            return usage
+        for key in item:
+            if _plain(key) in _USAGE and (usage := read_usage(item[key])) is not None:
+                return usage
+        if "prompt_eval_count" in item and (usage := read_usage(item)) is not None:
+            return usage  # Ollama counts beside the message
     return None
 
 
