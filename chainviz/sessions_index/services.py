@@ -6,6 +6,7 @@ continues where it stopped. The job ends early if another job is waiting; the ne
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,7 +27,9 @@ from chainviz.sessions_index.models import Revision, Session, Source, note_chang
 FIRST = 60
 """The number of rows whose titles are read before the page after a choice is shown."""
 SECONDS = 10.0
-"""The seconds between two checks for changed sessions while a page is open."""
+"""The seconds between two checks for changed sessions while a page is open …"""
+REST, MOST_SECONDS = 20, 60.0
+"""… or this many times the duration of the last one, but at most MOST_SECONDS: a session that grows is read from its beginning again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,7 @@ def _follow_settings(team: Team) -> None:
 def scan_if_due(team: Team) -> Job | None:
     """Scan if the last listing is old enough. In team mode, also scan if nothing was listed yet, because nobody chooses sources there."""
     is_new = not may_look_around() and bool(settings.CHAINVIZ.folder_paths) and not has_chosen(team)
-    return scan(team) if is_new or is_due(team.pk, SECONDS) else None
+    return scan(team) if is_new or is_due(team.pk) else None
 
 
 def progress_of(team: Team) -> Progress:
@@ -257,8 +260,16 @@ def go_on_where_unread() -> Job | None:
     return None if team is None else start_scan(team)
 
 
-def is_due(team: int, seconds: float) -> bool:
-    """Return True if the sources were not listed within this time."""
+def is_due(team: int) -> bool:
+    """Return True if the sources were not listed within the pause."""
     listed = list(Source.objects.filter(team=team).values_list("listed_at", flat=True))
     now = timezone.now()
-    return any(at is None or (now - at).total_seconds() > seconds for at in listed)
+    past = [math.inf if at is None else (now - at).total_seconds() for at in listed]
+    return any(seconds > SECONDS for seconds in past) and any(seconds > _pause(team) for seconds in past)
+
+
+def _pause(team: int) -> float:
+    """Return the seconds to wait after a check: longer after one that took long."""
+    jobs = [job for job in Job.objects.filter(function=SCAN).exclude(finished_at=None) if job.args.get("team") == team]
+    took = max(((job.finished_at - job.created_at).total_seconds() for job in jobs if job.finished_at), default=0)
+    return min(MOST_SECONDS, max(SECONDS, REST * took))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from chainviz.accounts.models import Membership, local_member
 from chainviz.core.errors import DocumentError, Refused
@@ -15,7 +16,7 @@ from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_next_job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.sessions_index import listing, services
-from chainviz.sessions_index.models import Session, SessionDay, SessionRepeat, revision_of
+from chainviz.sessions_index.models import Session, SessionDay, SessionRepeat, Source, revision_of
 from chainviz.sessions_index.services import go_on_where_unread
 from tests.core.databases.opencode_database import create as create_opencode
 from tests.sessions_index.claude_store import GOOD, REFUSED, answer, text, user, write_session
@@ -119,6 +120,16 @@ def test_only_what_changed_is_read_again(home: Path, member: Membership, monkeyp
     run_waiting_jobs()
     assert read == ["two"]
     assert [(row.key, row.messages) for row in Session.objects.all()] == [("two", 9)]
+
+
+@pytest.mark.parametrize(("took", "ago", "is_due"), [(0.1, 5, False), (0.1, 11, True), (2, 11, False), (2, 41, True), (600, 61, True)])
+def test_check_that_took_long_is_repeated_later(home: Path, member: Membership, took: float, ago: float, is_due: bool) -> None:
+    write_session(home, "one", GOOD)
+    index(member)
+    listed = timezone.now() - timedelta(seconds=ago)
+    Source.objects.update(listed_at=listed)
+    Job.objects.filter(function=services.SCAN).update(created_at=listed, finished_at=listed + timedelta(seconds=took))
+    assert (services.scan_if_due(member.team) is not None) is is_due
 
 
 def test_every_change_of_a_session_changes_the_revision(home: Path, member: Membership) -> None:
