@@ -162,6 +162,8 @@ def test_every_pair_of_a_folded_run_is_gone_to(page: Any, live_server: Any) -> N
     expect_current(page, "s1.p120")
     expect(page.locator("#s1-p119")).to_have_count(1)
     open_chain(page, live_server, chain)
+    page.locator("[data-outline] [data-path='s1.p1']").click()
+    expect_current(page, "s1.p1")
     page.locator("[data-outline] [data-path='s1.p9']").click()
     expect_current(page, "s1.p9")
     open_chain(page, live_server, chain)
@@ -256,6 +258,9 @@ OUTLINE_IS_THERE = f"""(() => {{
 }})()"""
 
 
+SECTION_IN_SIGHT = f"{FIRST_IN_SIGHT}.split('.')[0]"
+
+
 def test_the_outline_shows_where_one_scrolls(page: Any, live_server: Any) -> None:
     chain = make_chain(long_story(40, 30))
     page.set_viewport_size(WIDE)
@@ -265,7 +270,8 @@ def test_the_outline_shows_where_one_scrolls(page: Any, live_server: Any) -> Non
     for share in (0.05, 0.5, 0.97, 0.2):
         pane.evaluate("(pane, share) => { pane.scrollTop = share * pane.scrollHeight }", share)
         until(page, VIEW_IS_FULL)
-        until(page, f"{IN_OUTLINE}.some(row => row.dataset.path === {FIRST_IN_SIGHT}) && {OUTLINE_IS_THERE}")
+        until(page, f"{IN_OUTLINE}.some(row => [{FIRST_IN_SIGHT}, {SECTION_IN_SIGHT}].includes(row.dataset.path)) && {OUTLINE_IS_THERE}")
+        until(page, f"document.querySelector(`[data-outline] .outline-item[data-path^='${{{SECTION_IN_SIGHT}}}.']`)")
     expect(page.locator(CURRENT)).to_have_count(0)
 
 

@@ -123,7 +123,7 @@ def test_near_the_end_rows_above_fill_the_window() -> None:
     """Rows that came later would move those in sight (issue 12)."""
     chain = make_chain(long_story(8, 7))
     shown = paths(get(f"/c/{chain.pk}/v/1/at/s8.p7"))
-    assert shown[-1] == "s8.p7" and len(shown) > 20
+    assert shown[-1] == "s8.p7" and len(shown) > 18
     large = make_chain([human("- item\n" * 40), ai("- item\n" * 40)] * 15, "large.json")
     html = get(f"/c/{large.pk}/v/1/at/s15.p1")
     shown = paths(html)
@@ -455,9 +455,32 @@ def test_closed_pairs_between_request_and_answer_are_one_row() -> None:
     assert "1.1–299" in html and "599 messages" in html and "All is read." in html
     line = html.split(" data-run>")[1].split("</article>")[0]
     assert "1 problem" in line
-    assert 'class="outline-item" data-role="tool" data-path="s1.p2"' in html  # the outline lists them all
+    assert outline_paths(html) == ["s1", "s1.h.m0", "s1.p1", "s1.p300", "s2"]
     address = unescape(re.findall(r' data-run><a class="node-line" href="([^"]+)"', html)[0])
-    assert paths(get(address))[:3] == ["s1.p1", "s1.p2", "s1.p3"] and not run_rows(get(address))
+    opened = get(address)
+    assert paths(opened)[:3] == ["s1.p1", "s1.p2", "s1.p3"] and not run_rows(opened)
+    assert "s1.p2" in outline_paths(opened)
+
+
+def outline_paths(html: str) -> list[str]:
+    return re.findall(r'<a class="outline-[^>]* data-path="([^"]+)"', html)
+
+
+@pytest.mark.parametrize("shape", [(18, 215), (40, 3), (3, 9)])
+def test_the_outline_shows_every_section_and_lists_one(shape: tuple[int, int]) -> None:
+    sections, pairs = shape
+    chain = make_chain(long_story(sections, pairs))
+    for section in (1, sections // 2, sections):
+        listed = outline_paths(get(f"/c/{chain.pk}/v/1/at/s{section}"))
+        heads = [path for path in listed if "." not in path]
+        assert len(heads) == min(sections, len(heads)) and f"s{section}" in heads and (sections > 20 or len(heads) == sections)
+        assert {path.split(".")[0] for path in listed if "." in path} == {f"s{section}"}
+        assert (f"s{section}.p2" in listed) == (pairs < 15)
+
+
+def test_the_outline_of_a_chain_with_one_section_lists_its_pairs() -> None:
+    html = get(f"/c/{make_chain(long_story(1, 40)).pk}/")
+    assert outline_paths(html)[:4] == ["s1", "s1.h.m0", "s1.p1", "s1.p2"]
 
 
 @pytest.mark.parametrize(("where", "is_folded"), [("at/s1.p150", False), ("at/s1.p1", False), ("at/s1.p300", True), ("at/s1.h.m0", True)])

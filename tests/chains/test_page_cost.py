@@ -28,8 +28,8 @@ pytestmark = pytest.mark.django_db
 FRAGMENT = {"HX-Request": "true"}
 PAGES = {
     # page: statements, rows, bytes; statements for the next person, who gets what is drawn already
-    "explorer": ("", {}, 9, 92, 47_000, 6),
-    "explorer, a node": ("at/s2.p3", {}, 9, 147, 47_500, 9),
+    "explorer": ("", {}, 9, 60, 45_000, 6),
+    "explorer, a node": ("at/s2.p3", {}, 9, 100, 46_000, 9),
     "window": ("rows?from=s2&dir=down", FRAGMENT, 8, 36, 24_500, 5),
     "node": ("node/s2.p3", FRAGMENT, 8, 12, 3_500, 5),
     "inspector": ("inspect/s2.p3", FRAGMENT, 6, 11, 5_000, 6),

@@ -13,7 +13,7 @@ from chainviz.chains.explorer.chain_facts import ChainFacts, chain_facts
 from chainviz.chains.explorer.draw_once import Drawing, draw_once
 from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
 from chainviz.chains.explorer.overview import overview_of
-from chainviz.chains.explorer.rendered_window import WindowPage, around, draw_windows, first_windows, reading_of
+from chainviz.chains.explorer.rendered_window import WindowPage, draw_windows, first_windows, outline_around, reading_of
 from chainviz.chains.explorer.subject import KINDS, Subject, ViewState
 from chainviz.chains.models import Chain
 from chainviz.chains.render.minimap import minimap_svg
@@ -25,7 +25,7 @@ from chainviz.core.formats import format_label, read_only
 from chainviz.core.providers.check import Verdict
 from chainviz.store.content.codec import unpack
 from chainviz.store.outline.measures import unpack_charts
-from chainviz.store.query.windows import ALL_OPEN, Window
+from chainviz.store.query.windows import Window
 from chainviz.web.formatting import share_text
 from chainviz.web.http import url_or_nothing
 
@@ -195,10 +195,9 @@ def _parts(subject: Subject, view: ViewState, found: Window | None, current: Pat
     def draw() -> Drawing[PageParts]:
         reading = reading_of(subject, view, repair_url_of(subject))
         if found is None:
-            window, listed = first_windows(subject.stored, current or Path(1), view.folds)
+            window, listed = first_windows(subject.stored, current or Path(1), view)
         else:
-            has_runs = any(row.kind == "run" for row in found.rows)
-            window, listed = found, around(subject.stored, found.rows[0].path, ALL_OPEN) if has_runs else found
+            window, listed = found, outline_around(subject.stored, found.rows[0].path if found.rows else Path(1), view)
         drawn = draw_windows(subject, view, reading, window, listed)
         overview = overview_of(subject.stored, subject.outline, subject.overview)
         minimap = mark_safe(minimap_svg(overview.changed_blocks(subject.changed), subject.base_url))  # escaped by the renderer

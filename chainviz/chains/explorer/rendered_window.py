@@ -25,29 +25,20 @@ from chainviz.store.content.beginnings import MANY
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
 from chainviz.store.content.message_shapes import StoredShape
-from chainviz.store.query.windows import (
-    ALL_OPEN,
-    MOST,
-    Folds,
-    Window,
-    WindowRow,
-    folded_rows,
-    run_of,
-    window,
-    window_and_list,
-    window_around,
-)
+from chainviz.store.query.windows import ALL_OPEN, MOST, Folds, Window, WindowRow, folded_rows, run_of, window, windows_around
 from chainviz.web.http import small_number
 
 ROWS, MOST_ROWS = 36, 80
 LISTED = 28
 """The number of rows of the outline on a whole page."""
+LONG_RUN = 15
+"""The fewest pairs of a section whose run is one row in the outline."""
 ABOVE = 6
 """The number of rows above a requested row."""
 MOST_ELEMENTS = 280
 MOST_HTML = 400_000
 """A window ends when its HTML has this many bytes."""
-FIRST_HTML = 12_000
+FIRST_HTML = 11_000
 """The same for the window on a whole page. It is more than a screen; further rows are loaded when the person scrolls."""
 ROW_HTML = 500
 """The approximate size of a closed row in bytes."""
@@ -64,7 +55,6 @@ READ_TOGETHER = 3_000_000
 class WindowPage:
     rows: tuple[Row, ...]
     html: SafeString
-    outline_html: SafeString
     before: int
     after: int
     """The estimated number of rows above and below, for the scroll bar."""
@@ -72,10 +62,6 @@ class WindowPage:
     """The number of messages of the chain."""
     up_url: str = ""
     down_url: str = ""
-
-    @property
-    def length(self) -> int:
-        return len(self.html) + len(self.outline_html)
 
 
 def reading_of(subject: Subject, view: ViewState, repair_url: str = "") -> Reading:
@@ -89,18 +75,18 @@ def draw_window(subject: Subject, view: ViewState, reading: Reading, found: Wind
     """Draw a window that a page loads later."""
     notes = notes_in(subject, span_of(found))
     page = window_page(subject, view, reading, found, notes)
-    return Drawing(page, span_of(found), notes, page.length)
+    return Drawing(page, span_of(found), notes, len(page.html))
 
 
 def draw_windows(
     subject: Subject, view: ViewState, reading: Reading, found: Window, listed: Window
 ) -> Drawing[tuple[WindowPage, WindowPage]]:
     """Draw the window of a whole page, and the one of the outline beside it."""
-    span = span_of(found, listed)
+    span = span_of(found, open_rows(listed))
     notes = notes_in(subject, span)
     window = window_page(subject, view, reading, found, notes, FIRST_HTML)
-    outline = window if listed is found else outline_page(subject, listed, notes)
-    return Drawing((window, outline), span, notes, window.length + outline.length)
+    outline = outline_page(subject, listed, notes)
+    return Drawing((window, outline), span, notes, len(window.html) + len(outline.html))
 
 
 def window_page(subject: Subject, view: ViewState, reading: Reading, found: Window, notes: RowNotes, most: int = MOST_HTML) -> WindowPage:
@@ -111,11 +97,10 @@ def window_page(subject: Subject, view: ViewState, reading: Reading, found: Wind
     rows, up, down = _with_bodies(found, rows, lambda row: _body_of(chain, view, noted, row), most)
     context = _context(chain, rows)
     whole = subject.snapshot.size
-    before, after = _around(chain, view.folds, rows)
+    before, after = _around(chain, found.folds, rows)
     return WindowPage(
         tuple(rows),
         mark_safe(rows_html([*context, *rows], subject.base_url, whole)),  # the renderer escapes
-        mark_safe(outline_html(rows, subject.base_url, whole)),
         before,
         after,
         found.total,
@@ -128,21 +113,43 @@ def around(chain: StoredChain, path: Path, folds: Folds, count: int = ROWS) -> W
     """Return a window with some rows above `path`, for context. Near the end it has more of them, so that rows that are
     added later move nothing."""
     count = min(count, MOST)
-    return _filled(chain, path, folds, count, window_around(chain, path, ABOVE, count, folds))
+    return _filled(chain, path, count, windows_around(chain, path, (ABOVE, count, folds))[0])
 
 
-def first_windows(chain: StoredChain, path: Path, folds: Folds) -> tuple[Window, Window]:
-    """Return the window of `around`, and the one for the outline beside it, which also lists the pairs of folded runs."""
-    found, listed = window_and_list(chain, path, (ABOVE, ROWS, LISTED), folds)
-    whole = _filled(chain, path, folds, ROWS, found)
-    return whole, whole if listed is found else listed
+def first_windows(chain: StoredChain, path: Path, view: ViewState) -> tuple[Window, Window]:
+    """Return the window of `around`, and the one for the outline beside it."""
+    found, listed = windows_around(chain, path, (ABOVE, ROWS, view.folds), _listed_around(chain, path, view))
+    return _filled(chain, path, ROWS, found), listed
 
 
-def _filled(chain: StoredChain, path: Path, folds: Folds, count: int, found: Window) -> Window:
+def outline_around(chain: StoredChain, path: Path, view: ViewState) -> Window:
+    """Return the window of the outline on a whole page whose first row is `path`."""
+    return windows_around(chain, path, _listed_around(chain, path, view))[0]
+
+
+def _listed_around(chain: StoredChain, path: Path, view: ViewState) -> tuple[int, int, Folds]:
+    """Return the numbers of rows of the outline before `path` and from it on: all rows, if they are few."""
+    folds = outline_folds(chain, view, path.section)
+    if not chain.outline.listing.section_count:
+        return 0, LISTED, folds
+    before, total = _rows_before(chain, folds, path), _rows_before(chain, folds, None)
+    above = before if total <= LISTED else min(before, max(ABOVE, LISTED - (total - before)))
+    return above, max(ABOVE, LISTED - above), folds
+
+
+def outline_folds(chain: StoredChain, view: ViewState, section: int) -> Folds:
+    """Return the folds of the outline. If the chain has several sections, only `section` is open, and all of its pairs are listed only
+    if they are few, or the chain shows them."""
+    if chain.outline.listing.section_count <= 1:
+        return ALL_OPEN
+    return replace(view.folds, open=False, exceptions=frozenset({section}), fewest=LONG_RUN)
+
+
+def _filled(chain: StoredChain, path: Path, count: int, found: Window) -> Window:
     missing = ABOVE + count - len(found.rows)
     if found.up is None or found.down is not None or not missing:
         return found
-    return replace(window_around(chain, path, ABOVE + missing, count, folds), optional=missing)
+    return replace(windows_around(chain, path, (ABOVE + missing, count, found.folds))[0], optional=missing)
 
 
 def read_window(chain: StoredChain, query: QueryDict, folds: Folds) -> Window:
@@ -174,9 +181,9 @@ def _row_at(chain: StoredChain, message: int) -> Path:
 
 def outline_page(subject: Subject, found: Window, notes: RowNotes) -> WindowPage:
     rows = _noted(subject, found.rows, notes)
-    before, after = _around(subject.stored, ALL_OPEN, rows)
+    before, after = _around(subject.stored, found.folds, rows)
     html = mark_safe(outline_html(rows, subject.base_url, subject.snapshot.size))
-    return WindowPage(tuple(rows), SafeString(), html, before, after, found.total)
+    return WindowPage(tuple(rows), html, before, after, found.total)
 
 
 def body_html(chain: StoredChain, reading: Reading, path: Path, asked: StepQuery = ALL) -> str:
@@ -271,23 +278,21 @@ def _large_pair(chain: StoredChain, path: Path, span: range, first: Sequence[Sto
 
 
 def titled_rows(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:
-    humans = {row.path.section: row.first for row in reversed(rows) if row.kind == "header" and row.first and row.first.role == HUMAN}
-    shown = []
-    for row in rows:
-        view = row_view(row)
-        if row.kind == "section":
-            human = row.first if row.first and row.first.role == HUMAN else humans.get(row.path.section)
-            view = titled(view, human or _human_of(chain, row))
-        shown.append(view)
-    return shown
+    humans = {row.path.section: row.first for row in reversed(rows) if row.kind in ("section", "header") and _is_human(row.first)}
+    untitled = [row for row in rows if row.kind == "section" and row.headers > 1 and row.path.section not in humans]
+    chain.read([piece for row in untitled for piece in chain.outline.pieces(*_after_first(row))])
+    for row in untitled:
+        humans[row.path.section] = next(filter(_is_human, chain.shapes_in(*_after_first(row))), None)
+    return [titled(row_view(row), humans.get(row.path.section)) if row.kind == "section" else row_view(row) for row in rows]
 
 
-def _human_of(chain: StoredChain, row: WindowRow) -> StoredShape | None:
-    """Return the first human message of a section that begins with a system message."""
-    if row.headers < 2:
-        return None
-    shapes = (found.shape for found in chain.rows(row.start + 1, row.start + min(row.headers, 4)))
-    return next((shape for shape in shapes if shape.role == HUMAN), None)
+def _is_human(shape: StoredShape | None) -> bool:
+    return shape is not None and shape.role == HUMAN
+
+
+def _after_first(section: WindowRow) -> tuple[int, int]:
+    """Return the range of the header messages that may name a section that begins with a system message."""
+    return section.start + 1, section.start + min(section.headers, 4)
 
 
 def span_of(*windows: Window) -> range:
@@ -295,6 +300,11 @@ def span_of(*windows: Window) -> range:
     rows = [row for found in windows for row in (*found.rows[:1], *found.rows[-1:])]
     stops = (row.start + max(1, row.messages if row.kind in ("pair", "run") else 1) for row in rows)
     return range(min((row.start for row in rows), default=0), max(stops, default=0))
+
+
+def open_rows(outline: Window) -> Window:
+    """Return the rows of an outline without closed sections, whose messages are far apart."""
+    return replace(outline, rows=tuple(row for row in outline.rows if row.is_open or row.kind == "run"))
 
 
 def notes_in(subject: Subject, span: range) -> RowNotes:

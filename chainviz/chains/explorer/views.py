@@ -28,6 +28,8 @@ from chainviz.chains.explorer.rendered_window import (
     body_html,
     draw_window,
     notes_in,
+    open_rows,
+    outline_folds,
     outline_page,
     read_window,
     reading_of,
@@ -52,7 +54,6 @@ from chainviz.store.lineage import replacement_of
 from chainviz.store.models import Version
 from chainviz.store.prepared_query import PreparedQuery
 from chainviz.store.query.search_pattern import Needle
-from chainviz.store.query.windows import ALL_OPEN
 from chainviz.web.http import small_number, url_or_nothing, wants_fragment
 
 
@@ -138,10 +139,12 @@ def rows(request: HttpRequest, subject: Subject) -> HttpResponse:
 @requires("read")
 @require_safe
 def outline(request: HttpRequest, subject: Subject) -> HttpResponse:
-    found = read_window(subject.stored, request.GET, ALL_OPEN)
+    view = read_view(request.GET)
+    section = small_number(request.GET.get("section", "").removeprefix("s")) or 1
+    found = read_window(subject.stored, request.GET, outline_folds(subject.stored, view, section))
     if not wants_fragment(request):
-        return _page(request, explorer_page(subject, ViewState(), found))
-    page = outline_page(subject, found, notes_in(subject, span_of(found)))
+        return _page(request, explorer_page(subject, view, found))
+    page = outline_page(subject, found, notes_in(subject, span_of(open_rows(found))))
     return _fragment(request, "chains/explorer/_outline.html", {"window": page})
 
 

@@ -20,7 +20,7 @@ from chainviz.core.toolchain import NO_SCHEMAS, tool_schemas
 from chainviz.core.usage.document_usage import members_beside
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage
-from chainviz.store.query.windows import ALL_OPEN, window_around
+from chainviz.store.query.windows import ALL_OPEN, windows_around
 from chainviz.store.transfer.document_context import context_of
 from chainviz.web.http import page_or_fragment, small_number
 
@@ -120,7 +120,7 @@ def _text(chain: StoredChain, row: StoredMessage, part: int) -> str:
 def _place(chain: StoredChain, path: Path, texts: list[int], part: int | None) -> MessagePlace:
     node = Path(path.section, path.pair, path.message)
     parts = tuple(TextPart(f"{node}.c{each}", each == part) for each in texts)
-    rows = window_around(chain, path.node, NEAR, NEAR + 1, ALL_OPEN).rows
+    rows = windows_around(chain, path.node, (NEAR, NEAR + 1, ALL_OPEN))[0].rows
     here = next((at for at, row in enumerate(rows) if row.path == path.node), 0)
     before = [row.path for row in rows[:here] if row.kind == "pair" and row.has_ai]
     after = [row.path for row in rows[here + 1 :] if row.kind == "pair" and row.has_ai]

@@ -16,10 +16,12 @@ from chainviz.store.outline.blocks import evenly
 from chainviz.web.formatting import byte_text
 
 LEAST = 4.0
-HEIGHT = 800.0
-GAP = 0.25
-"""The gap to the next block, as a share of the block's height; at most one unit."""
-SECTION_GAP = 2.0
+HEIGHT = 2_000.0
+"""Large enough for whole numbers, which take fewer bytes."""
+GAP, MOST_GAP = 0.25, 2.5
+"""The gap to the next block, as a share of the block's height, and the largest one."""
+SECTION_GAP = 5.0
+LEAST_MARK = 8.0
 LEFT, NARROW, WIDE = 2, 5, 22
 LARGE_SHARE = 2.0
 """A block of at least this many times the average size has the full width and strength."""
@@ -55,8 +57,8 @@ def minimap_svg(blocks: Sequence[Block], base_url: str) -> str:
     drawn = _place_blocks(blocks)
     groups = [drawn[low:high] for low, high in evenly(len(drawn), -(-len(drawn) // MOST_LINKS))]
     links = "".join(_link(group, base_url) for group in groups)
-    flags = "".join(f"M27 {each.y:.1f}v{max(each.height, 3):.1f}" for each in drawn if each.block.problems)
-    changes = "".join(f"M1 {each.y:.1f}v{max(each.height, 3):.1f}" for each in drawn if each.block.is_changed)
+    flags = "".join(f"M27 {each.y:.0f}v{max(each.height, LEAST_MARK):.0f}" for each in drawn if each.block.problems)
+    changes = "".join(f"M1 {each.y:.0f}v{max(each.height, LEAST_MARK):.0f}" for each in drawn if each.block.is_changed)
     return (
         f'<svg class="minimap" viewBox="0 0 30 {HEIGHT:.0f}" preserveAspectRatio="none" role="group" '
         f'aria-label="The whole chain, {count_text(len(blocks), "block")}" data-minimap>'
@@ -75,7 +77,7 @@ def _place_blocks(blocks: Sequence[Block]) -> list[_Drawn]:
     y = 0.0
     for block, height, begins in zip(blocks, heights, starts, strict=True):
         y += SECTION_GAP * bool(begins and drawn)
-        drawn.append(_Drawn(block, y, max(0.5, height * scale - min(1.0, height * scale * GAP))))
+        drawn.append(_Drawn(block, y, max(1.0, height * scale - min(MOST_GAP, height * scale * GAP))))
         y += height * scale
     return drawn
 
@@ -90,7 +92,7 @@ def _paths(drawn: Sequence[_Drawn]) -> str:
             share = 1.0
         width = NARROW + (WIDE - NARROW) * share
         shapes = found.setdefault((each.block.role, round(2 * share)), [])
-        shapes.append(f"M{LEFT} {each.y:.1f}h{width:.0f}v{each.height:.1f}H{LEFT}")
+        shapes.append(f"M{LEFT} {each.y:.0f}h{width:.0f}v{each.height:.0f}H{LEFT}")
     return "".join(f'<path data-role="{role}" data-shade="{shade}" d="{"".join(shapes)}"/>' for (role, shade), shapes in found.items())
 
 
@@ -98,7 +100,7 @@ def _link(group: Sequence[_Drawn], base_url: str) -> str:
     first, last = group[0], group[-1]
     return (
         f'<a href="{safe(base_url)}rows?near={first.block.start}" aria-label="{_words(joined([each.block for each in group]))}">'
-        f'<rect y="{first.y:.1f}" width="30" height="{last.y + last.height - first.y:.1f}"/></a>'
+        f'<rect y="{first.y:.0f}" width="30" height="{last.y + last.height - first.y:.0f}"/></a>'
     )
 
 

@@ -126,8 +126,9 @@ def _outline_row(row: Row, base_url: str, whole: int) -> str:
             f'<a class="outline-section" {place}{flag} data-bar="{bar_step(row.size, whole)}">{name}'
             f"<span>{note}{byte_text(row.size)}</span></a>"
         )
+    run = " data-run" if row.kind == "run" else ""
     name = row.name if row.role in ("tool", "summary", "system") else row.teaser or row.name
     return (
-        f'<a class="outline-item" data-role="{row.role}" {place}{flag}>{safe(one_line(name, OUTLINE_NAME))}'
+        f'<a class="outline-item" data-role="{row.role}" {place}{flag}{run}>{safe(one_line(name, OUTLINE_NAME))}'
         f"<span>{note}{byte_text(row.size)}</span></a>"
     )

@@ -48,6 +48,8 @@ class Folds:
     runs_folded: bool = False
     shown: frozenset[Path] = frozenset()
     """Pairs that must have their own row, so that their run is not folded."""
+    fewest: int = FEWEST
+    """The fewest pairs of a section whose run is folded."""
 
     def is_open(self, section: int) -> bool:
         return self.open != (section in self.exceptions)
@@ -105,6 +107,7 @@ class Window:
     """The start of the next window downwards, the first row below; None at the end."""
     total: int
     """The number of messages in the chain, from which a page estimates the scroll bar."""
+    folds: Folds = ALL_OPEN
     optional: int = 0
     """The number of rows at the beginning that a page leaves out first, if it has no room for all rows."""
 
@@ -127,26 +130,13 @@ def window(
 ) -> Window:
     """Read a window: rows from `start` on for direction down, or rows before `start` for direction up, from top to bottom."""
     count = max(1, min(count, MOST))
-    return window_around(chain, start, *((0, count) if direction == "down" else (count, 0)), folds)
+    return windows_around(chain, start, (*((0, count) if direction == "down" else (count, 0)), folds))[0]
 
 
-def window_around(chain: StoredChain, start: Path | None, above: int, below: int, folds: Folds = ALL_OPEN) -> Window:
-    """Read `above` rows before `start`, and `below` rows from it on."""
-    return _read_windows(chain, [_spots(chain, start, above, below, folds)])[0]
-
-
-def window_and_list(chain: StoredChain, start: Path, counts: tuple[int, int, int], folds: Folds) -> tuple[Window, Window]:
-    """Read a window and, if it has folded runs, also the rows without folds from its first row on, in the same query.
-
-    `counts` are the numbers of rows before `start`, of rows from `start` on, and of rows without folds.
-    """
-    above, below, listed = counts
-    folded = _spots(chain, start, above, below, folds)
-    if not any(spot.run for spot in folded.spots):
-        found = _read_windows(chain, [folded])[0]
-        return found, found
-    both = _read_windows(chain, [folded, _spots(chain, folded.spots[0].path, 0, listed, ALL_OPEN)])
-    return both[0], both[1]
+def windows_around(chain: StoredChain, start: Path | None, *wanted: tuple[int, int, Folds]) -> list[Window]:
+    """Read windows of the rows at `start` with different folds, in one query. Each has the given number of rows before `start`, and
+    the given number of rows from it on."""
+    return _read_windows(chain, [_spots(chain, start, *each) for each in wanted])
 
 
 class _Spots(NamedTuple):
@@ -171,13 +161,13 @@ def _read_windows(chain: StoredChain, wanted: Sequence[_Spots]) -> list[Window]:
     total = chain.outline.listing.total.messages
     read = [_Reading(chain, each.spots) for each in wanted]
     chain.read([piece for each in read for piece in each.pieces])
-    return [Window(_rows(chain, each, one.folds), one.up, one.down, total) for one, each in zip(wanted, read, strict=True)]
+    return [Window(_rows(chain, each, one.folds), one.up, one.down, total, one.folds) for one, each in zip(wanted, read, strict=True)]
 
 
 def run_of(outline: OutlineReader, section: SectionPlace, folds: Folds) -> range:
     """Return the rows of an open section that are folded into one, counted in the whole chain; empty if none are."""
     measure = section.measure
-    if not folds.runs_folded or measure.pairs < FEWEST:
+    if not folds.runs_folded or measure.pairs < folds.fewest:
         return range(0)
     if any(path.section == section.number and 0 < (path.pair or 0) < measure.pairs for path in folds.shown):
         return range(0)
@@ -189,10 +179,11 @@ def folded_rows(outline: OutlineReader, folds: Folds, stop: int) -> int:
     """Count the rows that the folded runs of the sections before `stop` save; an estimate if there are many sections."""
     if not folds.runs_folded:
         return 0
-    if stop > MOST_SECTIONS:
+    if folds.open and stop > MOST_SECTIONS:
         pairs = (outline.section(stop).before if stop <= outline.listing.section_count else outline.listing.total).pairs
-        return max(0, pairs - (FEWEST - 1) * (stop - 1)) if folds.open else 0
-    runs = (run_of(outline, each, folds) for each in outline.sections(1, stop) if folds.is_open(each.number))
+        return max(0, pairs - (FEWEST - 1) * (stop - 1))
+    among = range(1, stop) if folds.open else sorted(number for number in folds.exceptions if number < stop)
+    runs = (run_of(outline, outline.section(number), folds) for number in among if folds.is_open(number))
     return sum(len(run) - 1 for run in runs if run)
 
 

@@ -1,7 +1,7 @@
 /** The node the reader is at: marked in the chain, the outline and the address; its actions and its inspector follow it. */
 import { announce } from "../status.js";
 import { fragment } from "./fragments.js";
-import { idOf, isRun, rowOf } from "./paths.js";
+import { idOf, isRun, rowOf, sectionOf } from "./paths.js";
 import { isSection } from "./nodes.js";
 
 const INSPECT_AFTER = 140; // milliseconds: walking with a held key asks once
@@ -11,8 +11,8 @@ export class Current {
   #timer = 0;
 
   /** `moved()`: the reader is at another node. */
-  constructor({ pane, rows, outline, nodes, inspector, actions, moved }) {
-    Object.assign(this, { pane, rows, outline, nodes, inspector, actions, moved });
+  constructor({ pane, rows, outline, sight, nodes, inspector, actions, moved }) {
+    Object.assign(this, { pane, rows, outline, sight, nodes, inspector, actions, moved });
   }
 
   get base() {
@@ -97,17 +97,21 @@ export class Current {
     next.scrollIntoView({ block: "nearest" });
   }
 
-  markOutline() {
-    const list = this.outline?.list;
-    if (!list || !this.path) return;
+  async markOutline() {
+    if (!this.outline || !this.path) return;
+    const { box, list } = this.outline;
     for (const old of list.querySelectorAll("[aria-current]")) old.removeAttribute("aria-current");
+    const isVisible = box.checkVisibility({ visibilityProperty: true });
+    if (isVisible && !this.#isListed()) await this.sight.list(this.path);
     const link = this.outline.find(this.path);
-    if (!link)
-      return void this.outline
-        .replace(`around=${this.path}`)
-        .then(() => this.outline.find(this.path)?.setAttribute("aria-current", "true"));
-    link.setAttribute("aria-current", "true");
-    if (link.checkVisibility()) link.scrollIntoView({ block: "nearest" });
+    link?.setAttribute("aria-current", "true");
+    if (isVisible) link?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Whether the outline lists the rows of this section, and has one for this node. */
+  #isListed() {
+    const link = this.outline.find(this.path);
+    return link && sectionOf(this.path) === this.sight.section && !(isRun(link) && this.row && !isRun(this.row));
   }
 
   #actions(row) {

@@ -1,5 +1,5 @@
 /** What is open: a default for each kind of row, and the rows that differ from it. View state, sent with every window. */
-import { compare } from "./paths.js";
+import { compare, sectionOf } from "./paths.js";
 
 const MOST = 150; // exceptions that an address may carry
 const KINDS = ["system", "human", "ai", "tool", "summary"];
@@ -23,9 +23,11 @@ export class Fold {
     return KINDS.every((kind) => this.all.has(kind));
   }
 
-  /** The run in which this pair lies, if it lies in one, is shown pair by pair. */
+  /** The section of this node is open, and the run in which it lies, if it lies in one, is shown pair by pair. */
   see(path) {
     const [section, pair] = path.split(".p");
+    const head = sectionOf(path);
+    if (head !== path && (this.sectionsClosed ? !this.#opened.has(head) : this.#closed.has(head))) this.set(head, true);
     if (!pair) return;
     const known = [...this.#runs].find((each) => each.startsWith(`${section}.`));
     if (known && compare(known, path) <= 0) return; // the last pair of a section lies in none

@@ -90,7 +90,7 @@ document.addEventListener("pane:opened", (event) => {
   if (event.target.matches(".inspector")) current.inspect(true);
   else {
     outline.fill();
-    sight.follow(rows.visible(), true);
+    sight.follow(rows.visible(), rows.anchor(), true);
   }
 });
 addEventListener("resize", () => current.inspect());

@@ -65,7 +65,7 @@ export class Minimap {
     if (!rows.length || !this.blocks.length) return;
     const [top, bottom] = [this.#y(Number(rows[0].dataset.at)), this.#y(Number(rows.at(-1).dataset.at) + 1)];
     this.frame.setAttribute("y", top);
-    this.frame.setAttribute("height", Math.max(8, bottom - top));
+    this.frame.setAttribute("height", Math.max(this.whole / 100, bottom - top));
     if (!this.svg.contains(document.activeElement)) this.#stopAt(this.#block(Number(rows[0].dataset.at)));
   }
 

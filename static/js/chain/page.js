@@ -37,7 +37,7 @@ export const rows = new RowWindow({
   changed: () => {
     const inSight = rows?.visible() ?? [];
     minimap?.view(inSight);
-    sight.follow(inSight);
+    sight.follow(inSight, rows?.anchor());
     current?.restore();
     if (find?.word) find.mark();
     review?.follow();
@@ -46,8 +46,8 @@ export const rows = new RowWindow({
 export const outline = new RowWindow({
   box: get("[data-outline-box]"),
   list: get("[data-outline]"),
-  address: (query) => `${base()}outline?${query}`,
-  rowHeight: 27,
+  address: (query) => `${base()}outline?${query}&section=${sight.section}${fold.query()}`,
+  rowHeight: get(".outline-section + .outline-section") ? 32 : 27,
   most: 110,
   step: 30,
   changed: () => {
@@ -58,7 +58,16 @@ export const outline = new RowWindow({
 export const sight = new Sight(outline);
 export const nodes = new Nodes({ rows, fold, text });
 export const actions = get("[data-node-actions]");
-export const current = new Current({ pane, rows, outline, nodes, inspector: get("[data-inspector]"), actions, moved: () => review?.at() });
+export const current = new Current({
+  pane,
+  rows,
+  outline,
+  sight,
+  nodes,
+  inspector: get("[data-inspector]"),
+  actions,
+  moved: () => review?.at(),
+});
 export const find = new Find({ form: get("[data-find]"), current, nodes, minimap });
 export const content = new Content({ pane, rows, outline, current, fold, nodes, minimap, address: rowsAddress });
 export const review = new ReviewPanel({

@@ -12,4 +12,5 @@ export function compare(one, other) {
 /** A row that stands for many closed pairs, and has the path of the first one. */
 export const isRun = (row) => row.hasAttribute("data-run");
 export const idOf = (path) => path.replaceAll(".", "-");
+export const sectionOf = (path) => path.split(".")[0];
 export const rowOf = (path) => /^s\d+(?:\.h\.m\d+|\.p\d+)?/.exec(path)?.[0] ?? path;

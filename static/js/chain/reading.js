@@ -2,6 +2,7 @@
 import { announce } from "../status.js";
 import { fragment } from "./fragments.js";
 import { isSection } from "./nodes.js";
+import { sectionOf } from "./paths.js";
 import { TEXT, current, fold, isPlain, nodes, pane, reading, rows } from "./page.js";
 
 // ---- how text is shown ----
@@ -31,7 +32,7 @@ async function setKind(kind, open) {
   const place = current.row ?? rows.visible().find((row) => !isSection(row)) ?? rows.rows[0];
   if (!place) return;
   fold.setKind(kind, open);
-  const keep = kind === "section" && !open ? place.dataset.path.split(".")[0] : place.dataset.path;
+  const keep = kind === "section" && !open ? sectionOf(place.dataset.path) : place.dataset.path;
   await rows.replace(`around=${keep}`, keep);
   announce(`${kind === "section" ? "Sections" : `All ${kind} nodes`} ${open ? "opened" : "folded"}.`);
 }
@@ -43,8 +44,8 @@ export async function openOrFoldAll() {
   announce(open ? "All nodes expanded." : "All nodes collapsed.");
 }
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-fold-kind]");
-  if (button) setKind(button.dataset.foldKind, button.dataset.foldOpen === "true");
+  const button = event.target.closest("[data-fold-kind] button");
+  if (button) setKind(button.parentElement.dataset.foldKind, button.hasAttribute("data-expand"));
   if (event.target.closest("[data-fold-all]")) openOrFoldAll();
 });
 

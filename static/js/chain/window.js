@@ -4,7 +4,7 @@ The server gives rows by path and direction; two spacers stand for what is not i
 Rows that come or go above the view are taken from or added to the spacer there, so no row in sight moves. */
 import { keysAreOn } from "../keys.js";
 import { fragment } from "./fragments.js";
-import { compare, isRun } from "./paths.js";
+import { compare, isRun, sectionOf } from "./paths.js";
 
 const TALLEST = 8_000_000; // browsers give up on taller boxes
 const IDLE = 200; // milliseconds without scrolling
@@ -249,14 +249,15 @@ export class RowWindow {
     [this.before, this.after, this.messages] = ["before", "after", "messages"].map((name) => Number(facts?.dataset[name] ?? 0));
   }
 
-  #anchor() {
+  /** The first row in sight below a head that sticks to the top. */
+  anchor() {
     const view = this.box.getBoundingClientRect();
     return this.rows.find((row) => placeOf(row).bottom > view.top + 44) ?? this.rows.at(-1);
   }
 
   /** What the spacer above cannot give is scrolled. */
   #keepPlace(change) {
-    const anchor = this.#anchor();
+    const anchor = this.anchor();
     const before = placeOf(anchor).top;
     change();
     if (!anchor.isConnected) return;
@@ -267,7 +268,7 @@ export class RowWindow {
 
   /** The spacer above gets its estimated height back where it has drifted far from it. */
   #settle() {
-    const anchor = this.#anchor();
+    const anchor = this.anchor();
     const drift = Math.abs(this.top.getBoundingClientRect().height - this.#height(this.before));
     if (!anchor || (this.before && drift < 4 * this.box.clientHeight)) return;
     const before = placeOf(anchor).top;
@@ -303,9 +304,8 @@ export class RowWindow {
   /** A section whose head left the page keeps it as its context row. */
   #pin(gone, first) {
     const old = this.list.querySelector(":scope > [data-context]");
-    const section = (path) => path.split(".")[0];
-    if (section(first.dataset.path) === first.dataset.path) return old?.remove();
-    if (gone.dataset.path !== section(first.dataset.path)) return;
+    if (sectionOf(first.dataset.path) === first.dataset.path) return old?.remove();
+    if (gone.dataset.path !== sectionOf(first.dataset.path)) return;
     old?.remove();
     gone.removeAttribute("id");
     gone.setAttribute("data-context", "");
