@@ -8,7 +8,7 @@ result (call id + name + content). Role and reasoning count 0. Equality compares
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 Role = str
 """One of system, human, ai and tool, or a role that the tree does not know."""
@@ -45,6 +45,9 @@ class Fragment:
     """Byte offset of `text` in the upload, just after the lead; -1 if the upload does not contain `text` unchanged."""
     value: Any = field(default=None, init=False, compare=False, repr=False)
     """The decoded JSON of `text`; never change it. None if it is not decoded yet (see `value_of` in documents/json)."""
+    is_usual: bool = field(default=False, init=False, compare=False, repr=False)
+    """Whether the unit is known to have only a role, a text and calls in OpenAI's form, all of them shown by its message (see
+    `is_usual` in vendors/openai_form)."""
 
     def with_text(self, text: str) -> Fragment:
         """Return the fragment with this text. A text that differs has no place in the upload."""
@@ -192,8 +195,7 @@ def with_origin(part: Part, origin: int) -> Part:
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class CallRef:
+class CallRef(NamedTuple):
     """The id, name and part index by which a call and its result are matched."""
 
     id: str
@@ -244,17 +246,16 @@ class Message:
     results: tuple[CallRef, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", sum([part.size for part in self.parts]))
-        calls: tuple[CallRef, ...] = ()
-        results: tuple[CallRef, ...] = ()
+        parts, set_field = self.parts, object.__setattr__
+        calls: list[CallRef] = []
+        results: list[CallRef] = []
         if self.role == AI:
-            calls = tuple(
-                [CallRef(part.id, part.name, i) for i, part in enumerate(self.parts) if type(part) is ToolCall and part.has_function]
-            )
+            calls = [CallRef(part.id, part.name, i) for i, part in enumerate(parts) if type(part) is ToolCall and part.has_function]
         elif self.role == TOOL:
-            results = tuple([CallRef(part.call_id, part.name, i) for i, part in enumerate(self.parts) if type(part) is ToolResult])
-        object.__setattr__(self, "calls", calls)
-        object.__setattr__(self, "results", results)
+            results = [CallRef(part.call_id, part.name, i) for i, part in enumerate(parts) if type(part) is ToolResult]
+        set_field(self, "size", sum([part.size for part in parts]))
+        set_field(self, "calls", tuple(calls))
+        set_field(self, "results", tuple(results))
 
     @property
     def is_user_action(self) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from chainviz.core.chain.messages import SLOT
 from chainviz.core.documents.json import edit as json_edit
@@ -123,7 +122,7 @@ class SequenceReader:
         reader = UnitReader(self.source, here, salvage=self._salvage, shell=False)
         for unit in reader:
             self._count(unit)
-            yield replace(unit, ordinal=unit.ordinal + item.number * LIST_STEP)
+            yield unit._replace(ordinal=unit.ordinal + item.number * LIST_STEP)
         self._warnings += reader.warnings
         self._bounds[item.number] = reader.envelope.content
 
@@ -138,7 +137,7 @@ class SequenceReader:
                 start, lead = quoted.offset(unit.start), quoted.offset(unit.start - byte_length(unit.lead))
                 end = quoted.offset(unit.start + byte_length(unit.text))
                 self._spelled[ordinal] = CarriedSpan(ordinal, start - lead, start, end)
-                yield replace(unit, ordinal=ordinal, start=-1)
+                yield unit._replace(ordinal=ordinal, start=-1)
             inside = reader.envelope.content
             self._bounds[item.number] = Span(quoted.offset(inside.start), quoted.offset(inside.end))
         for warning in reader.warnings:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import Fragment
 from chainviz.core.chain.surroundings import Unread, unread_from, unread_rows
@@ -19,8 +19,7 @@ Pointer = tuple[str | int, ...]
 """The position of a value in a JSON document: keys and indexes. In a JSON Lines file, the first item is the index of the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """One element of a message list, or one line: its `text` in the source, and its decoded `value`."""
 
     ordinal: int

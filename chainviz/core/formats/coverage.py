@@ -147,6 +147,10 @@ class Coverage:
 
     def show(self, message: Message) -> None:
         """Note a message that was read."""
+        source = message.source
+        if len(source) == 1 and source[0].is_usual and self._waiting.pop(source[0].ordinal, None) is not None:
+            self._read += 1
+            return
         ordinals = [fragment.ordinal for fragment in message.source]
         units = [unit for each in ordinals if (unit := self._waiting.pop(each, None)) is not None]
         again = [self._left[each] for each in ordinals if each in self._left] if self._left else []

@@ -85,22 +85,32 @@ def form_of_contents(message: Message) -> tuple[Hashable, ...] | None:
     """Return a value that is equal for messages with the same findings; None for a message with unusual contents."""
     form: list[Hashable] = [message.role]
     for part in message.parts:
-        if isinstance(part, ToolCall) and part.reasoning is None and next(_in_part(part, message.role), None) is None:
-            form += (ToolCall, part.type, part.has_function)
-        elif _is_usual(part, message.role) and isinstance(part, ToolResult):
+        is_usual = _is_usual(part, message.role)
+        if isinstance(part, ToolResult) and is_usual:
             form += (ToolResult, part.content.strip() != "", part.content != "", part.name != "", part.is_error)
-        elif _is_usual(part, message.role) and isinstance(part, Text) and part.reasoning is None:
+        elif isinstance(part, Text) and is_usual and part.reasoning is None:
             form.append(Text)
+        elif isinstance(part, ToolCall) and part.reasoning is None and (is_usual or next(_in_part(part, message.role), None) is None):
+            form += (ToolCall, part.type, part.has_function)
         else:
             return None
     return tuple(form)
 
 
 def _is_usual(part: Part, role: Role) -> bool:
-    """Return True, cheaply, for nearly every text and result: ASCII, and nothing in it to be found."""
+    """Return True, cheaply, for nearly every text, result and call: ASCII, and nothing in it to be found."""
     if isinstance(part, Text):
         return part.text.isascii() and part.text != "" and not part.text.isspace()
-    return isinstance(part, ToolResult) and role == TOOL and not part.media and part.content.isascii()
+    if isinstance(part, ToolResult):
+        return role == TOOL and not part.media and part.content.isascii()
+    return isinstance(part, ToolCall) and role == AI and part.has_function and _is_usual_call(part)
+
+
+def _is_usual_call(call: ToolCall) -> bool:
+    id, name, arguments = call.id, call.name, call.arguments
+    if len(id) > SAFE_ID or len(name) > LONGEST_NAME or id == "null" or not (_WORD.fullmatch(id) and _WORD.fullmatch(name)):
+        return False
+    return arguments.isascii() and "\\u" not in arguments and is_json_object(arguments)
 
 
 def _in_answer(message: Message, before: Role) -> Iterator[Found]:

@@ -13,7 +13,7 @@ from enum import IntFlag
 from functools import cache, reduce
 from operator import or_
 
-from chainviz.core.chain.messages import AI, Message, Opaque, Thinking
+from chainviz.core.chain.messages import AI, Message, Opaque, Text, Thinking, ToolCall
 from chainviz.core.chain.problems import Problem, Severity
 from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks_signed
 from chainviz.core.providers.request import Request
@@ -146,6 +146,9 @@ def marks_of(message: Message) -> Mark:
     if message.role != AI:
         return NO_MARK
     kinds = set(map(type, message.parts))
+    has_odd_id = not all(map(_NINE.fullmatch, [call.id for call in message.calls]))
+    if kinds <= _SAID:  # nearly every message
+        return _OF_CALLS[acts_unsigned(message), has_odd_id] if message.calls else NO_MARK
     found: list[Mark] = []
     if Thinking in kinds:
         found = [Mark.SIGNED, Mark.THINKS] if thinks_signed(message) else [Mark.THINKS]
@@ -156,8 +159,17 @@ def marks_of(message: Message) -> Mark:
         found += [Mark.CALLS] if Mark.THINKS in found else [Mark.CALLS, Mark.UNTHINKING]
         found += [Mark.NOT_FIRST] if acts_unthinking(message) else []
         found += [Mark.UNSIGNED] if acts_unsigned(message) else []
-        found += [] if all(_NINE.fullmatch(call.id) for call in message.calls) else [Mark.ODD_ID]
+        found += [Mark.ODD_ID] if has_odd_id else []
     return join_marks(frozenset(found))
+
+
+_SAID = frozenset((Text, ToolCall))
+_OF_CALLS = {
+    (unsigned, odd): Mark.CALLS | Mark.UNTHINKING | Mark.NOT_FIRST | Mark.UNSIGNED * unsigned | Mark.ODD_ID * odd
+    for unsigned in (False, True)
+    for odd in (False, True)
+}
+"""The marks of a message of texts and calls, by whether its calls are unsigned and whether one has an odd id."""
 
 
 @cache

@@ -23,6 +23,8 @@ _RESULT = "_tool_result"
 def lone_results(message: Message) -> Iterator[tuple[int, Opaque]]:
     """Yield results without an earlier call in the message, with their place. Consecutive AI messages are one turn to
     the API, so a message that directly follows another one is not checked."""
+    if Opaque not in map(type, message.parts):
+        return
     called = {call.id for _, call in misplaced_server_calls(message)}
     for i, part in enumerate(message.parts):
         if not isinstance(part, Opaque):

@@ -15,7 +15,11 @@ _decoder = json.JSONDecoder()
 
 
 def pack(value: Any) -> bytes:
-    return pack_text(_encoder.encode(value))
+    return pack_text(to_text(value))
+
+
+def to_text(value: Any) -> str:
+    return _encoder.encode(value)
 
 
 def pack_text(text: str) -> bytes:

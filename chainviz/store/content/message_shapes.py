@@ -162,17 +162,17 @@ def preview(message: Message) -> str:
             break
         words = _in_one_line(_words(part))
         taken = f"{taken} {words}" if taken and words else taken or words
-    return clean(taken[:PREVIEW])
+    return taken[:PREVIEW]
 
 
 def _in_one_line(text: str) -> str:
-    """Return the beginning of the text with single spaces between its words."""
+    """Return the beginning of the text, clean and with single spaces between its words."""
     beginning = text[:PREVIEW]
     if beginning.isprintable() and "  " not in beginning and beginning == beginning.strip():
         return beginning
     # white space may fill much of the text: take more than will be kept, much more only where that is needed
     line = " ".join(text[: PREVIEW + 50].split())
-    return line if len(line) >= PREVIEW else " ".join(text[: PREVIEW * 4].split())
+    return clean(line if len(line) >= PREVIEW else " ".join(text[: PREVIEW * 4].split()))
 
 
 def _words(part: Part) -> str:

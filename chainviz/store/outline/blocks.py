@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from chainviz.core.providers.request import NO_REQUEST, Request, from_list, to_list
 from chainviz.store.content.at_hand import forgettable
-from chainviz.store.content.codec import pack, unpack
+from chainviz.store.content.codec import pack, pack_text, to_text, unpack
 from chainviz.store.content.pieces import Cursor, Piece, join
 from chainviz.store.outline.hashes import concatenate
 from chainviz.store.outline.measures import NOTHING, Measure, add_up
@@ -113,8 +113,8 @@ def pack_rows(rows: Sequence[HashedRow]) -> PackedBlock:
     pieces = join(piece for row in rows for piece in row.pieces)
     content = [[list(piece) for piece in pieces], [pack_row(row.row) for row in rows]]
     value = concatenate((row.hash, row.row.messages) for row in rows)
-    entry = Entry(_digest(content), len(rows), measure_rows([row.row for row in rows]), value)
-    return PackedBlock(entry, pack(content), [row.hash for row in rows])
+    digest, packed = _packed(content)
+    return PackedBlock(Entry(digest, len(rows), measure_rows([row.row for row in rows]), value), packed, [row.hash for row in rows])
 
 
 @forgettable
@@ -132,8 +132,8 @@ def hashed_rows(block: RowBlock, hashes: Sequence[int]) -> Iterator[HashedRow]:
 
 def pack_sections(sections: Sequence[SectionRow]) -> PackedBlock:
     content = [[*section.measure, section.first.run, section.first.start, section.tools] for section in sections]
-    entry = Entry(_digest(content), len(sections), add_up(section.measure for section in sections))
-    return PackedBlock(entry, pack(content))
+    digest, packed = _packed(content)
+    return PackedBlock(Entry(digest, len(sections), add_up(section.measure for section in sections)), packed)
 
 
 @forgettable
@@ -142,9 +142,11 @@ def unpack_sections(content: bytes) -> SectionBlock:
     return SectionBlock(tuple(SectionRow(Measure(*sums), Piece(run, start, 1), tools) for *sums, run, start, tools in unpack(content)))
 
 
-def _digest(content: Any) -> bytes:
+def _packed(content: Any) -> tuple[bytes, bytes]:
+    """Return the digest of a block and its stored form."""
+    text = to_text(content)
     # of the plain form: the deflated one may differ between versions of zlib
-    return blake2b(repr(content).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b(text.encode("ascii"), digest_size=16).digest(), pack_text(text)
 
 
 @dataclass(frozen=True)

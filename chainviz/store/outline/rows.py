@@ -36,14 +36,14 @@ class Kind(IntEnum):
 
     @property
     def is_header(self) -> bool:
-        return self <= Kind.HUMAN
+        return self <= LAST_HEADER
 
     @property
     def pair_type(self) -> PairType | None:
         return _PAIR_TYPES.get(self)
 
 
-_LAST_HEADER = int(Kind.HUMAN)
+LAST_HEADER = int(Kind.HUMAN)
 _PAIR_TYPES = {
     Kind.REQUEST_RESPONSE: PairType.REQUEST_RESPONSE,
     Kind.COMPLETION: PairType.COMPLETION,
@@ -83,7 +83,7 @@ def measure_rows(rows: Sequence[Row]) -> Measure:
     if not rows:
         return NOTHING
     kinds, messages, sizes, valid, problems, usage, marks, began, ended, cached, _ = zip(*rows, strict=True)
-    header_sizes = [size for kind, size in zip(kinds, sizes, strict=True) if kind <= _LAST_HEADER]
+    header_sizes = [size for kind, size in zip(kinds, sizes, strict=True) if kind <= LAST_HEADER]
     headers, alike = len(header_sizes), Counter[int](marks)
     times = Counter(map(id, filter(None, problems)))
     counted = [(each, times.pop(id(each))) for each in problems if id(each) in times]
@@ -123,16 +123,19 @@ class RowMessages(Generic[M]):
 
     def row(self, problems: list[list[Any]]) -> Row:
         recording = [each for each in self.messages if isinstance(each, Message) and not _is_bare(each)]
-        times, cached = _times(recording), sum(1 for each in recording for _ in marked_blocks(each))
+        times, cached = _times(recording), sum([1 for each in recording for _ in marked_blocks(each)])
+        size = sum([each.size for each in self.messages])
         if self.is_header:
             kind = Kind.SYSTEM if self.messages[0].role == SYSTEM else Kind.HUMAN
-            return Row(kind, 1, self.messages[0].size, True, problems, {}, 0, *times, cached)
+            return Row(kind, 1, size, True, problems, {}, 0, *times, cached)
         pair = self.pair
         kind = Kind.NO_AI if pair.ai is None else _KINDS[pair.type]
         # only the AI message, which is the first of its pair, records usage
         usage = _usage(recording[0]) if recording else {}
-        tools = dict(Counter([call.name for call in pair.ai.calls])) if pair.ai else {}
-        return Row(kind, len(self.messages), pair.size, pair.is_valid, problems, usage, _marks(pair.ai), *times, cached, tools)
+        tools: dict[str, int] = {}
+        for call in pair.ai.calls if pair.ai else ():
+            tools[call.name] = tools.get(call.name, 0) + 1
+        return Row(kind, len(self.messages), size, pair.is_valid, problems, usage, _marks(pair.ai), *times, cached, tools)
 
 
 _BARE = frozenset(("role", "content", "tool_calls", "tool_call_id"))
@@ -141,7 +144,10 @@ _BARE = frozenset(("role", "content", "tool_calls", "tool_call_id"))
 def _is_bare(message: Message) -> bool:
     """Return True, cheaply, for most messages: the source has only a role, a text and calls, so it records no usage, times or cache
     marks."""
-    value = message.source[0].value if len(message.source) == 1 else None
+    source = message.source
+    if len(source) == 1 and source[0].is_usual:
+        return True
+    value = source[0].value if len(source) == 1 else None
     if type(value) is not dict or not value.keys() <= _BARE:
         return False
     return dict not in map(type, value.values()) and type(value.get("content")) is not list
@@ -163,8 +169,8 @@ def _times(messages: Iterable[Message]) -> Times:
 def _marks(ai: Shape | None) -> int:
     if not isinstance(ai, Message):
         return 0
-    marks = marks_of(ai)
-    return int(marks) | (marked_part(ai) << len(_MARKS) if marks else 0)
+    marks = int(marks_of(ai))
+    return marks | marked_part(ai) << len(_MARKS) if marks else 0
 
 
 def cut_rows(messages: Iterable[M]) -> Iterator[RowMessages[M]]:

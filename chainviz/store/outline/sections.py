@@ -11,7 +11,7 @@ from chainviz.store.content.pieces import Piece
 from chainviz.store.outline.blocks import HashedRow, Replacement
 from chainviz.store.outline.measures import NOTHING
 from chainviz.store.outline.reader import OutlineReader
-from chainviz.store.outline.rows import COUNTED, Row, SectionRow, count_tools, measure_rows
+from chainviz.store.outline.rows import COUNTED, LAST_HEADER, Row, SectionRow, count_tools, measure_rows
 
 ADDED = 256
 """The number of rows that are measured at once."""
@@ -30,10 +30,11 @@ class SectionCutter:
 
     def feed(self, row: Row, first: Piece) -> SectionRow | None:
         """Return the section that ends before this row, if one does."""
-        ended = self.end() if row.kind.is_header and self._has_pairs else None
+        is_header = row.kind <= LAST_HEADER
+        ended = self.end() if is_header and self._has_pairs else None
         if self.first is None:
             self.first = Piece(first.run, first.start, 1)
-        self._has_pairs |= not row.kind.is_header
+        self._has_pairs |= not is_header
         self._unmeasured.append(row)
         if len(self._unmeasured) >= ADDED:
             self._measure_rows()

@@ -28,9 +28,9 @@ from chainviz.core.formats.requests.settings import (
     read_function,
 )
 from chainviz.core.formats.vendors.openai_form.chat_format import ChatFormat
-from chainviz.core.formats.vendors.openai_form.read import ROLES
+from chainviz.core.formats.vendors.openai_form.read import LONGEST_TEXT, MOST_CALLS, ROLES
 from chainviz.core.formats.vendors.openai_form.request import OpenAILikeForm
-from chainviz.core.formats.vendors.openai_form.wire import LONGEST_TEXT, MOST_CALLS, ChatForm, check_chat, usual_chat
+from chainviz.core.formats.vendors.openai_form.wire import ChatForm, check_chat, usual_chat
 from chainviz.core.formats.vendors.openai_form.write import OWN_KINDS, Accent
 from chainviz.core.providers.contract import Choice, Excerpt, Provider
 from chainviz.core.providers.findings import LONGEST_ID, SAFE_ID

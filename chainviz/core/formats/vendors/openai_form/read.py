@@ -250,7 +250,58 @@ def set_text(element: Object, text: str, speller: Speller) -> None:
         element.set("text", speller.quote(text))
 
 
+COMMON_ROLES = frozenset(("system", "user", "assistant", "tool"))
+"""Roles that every API of this form accepts."""
+MOST_CALLS, LONGEST_TEXT = 128, 10_485_760
+"""The most calls of a message and the longest text as content that OpenAI accepts."""
+_USUAL = frozenset(("role", "content", "tool_calls", "tool_call_id"))
+_USUAL_CALL, _USUAL_FUNCTION = frozenset(("id", "type", "function")), frozenset(("name", "arguments"))
+
+
+def is_usual(value: dict[str, Any]) -> bool:
+    """Return True, cheaply, for nearly every message: a text, a result or calls of functions by the model, without a fault."""
+    role, content = value.get("role"), value.get("content")
+    if not value.keys() <= _USUAL or type(role) is not str or role not in COMMON_ROLES:
+        return False
+    if type(content) is str and len(content) > LONGEST_TEXT:
+        return False
+    if type(content) is not str and (content is not None or role != "assistant"):
+        return False
+    if type(value.get("tool_call_id")) is not (str if role == "tool" else type(None)):
+        return False
+    if "tool_calls" not in value:
+        return True
+    calls = value["tool_calls"]
+    return role == "assistant" and type(calls) is list and 0 < len(calls) <= MOST_CALLS and all(map(_is_usual_call, calls))
+
+
+def _is_usual_call(call: Any) -> bool:
+    if type(call) is not dict or call.keys() != _USUAL_CALL or call["type"] != "function" or type(call["id"]) is not str:
+        return False
+    function = call["function"]
+    if type(function) is not dict or function.keys() != _USUAL_FUNCTION:
+        return False
+    return type(function["name"]) is str and type(function["arguments"]) is str
+
+
+def _usual_parts(value: dict[str, Any]) -> tuple[Part, ...]:
+    """Return what `read_parts` does for a usual message."""
+    content: Any = value.get("content")
+    if value["role"] == "tool":
+        return (ToolResult(value["tool_call_id"], "", content, origin=0),)
+    if "tool_calls" not in value:
+        return () if content is None else (Text(content, origin=0),)
+    parts: list[Part] = [Text(content, origin=0)] if content else []
+    for call in value["tool_calls"]:
+        function = call["function"]
+        parts.append(ToolCall(call["id"], function["name"], function["arguments"], origin=len(parts)))
+    return tuple(parts)
+
+
 def read_message(value: dict[str, Any], text: str, source: tuple[Any, ...]) -> Message:
+    if is_usual(value):
+        object.__setattr__(source[0], "is_usual", True)
+        return Message(ROLES[value["role"]], _usual_parts(value), source=source)
     role = role_of(value)
     parts, _ = read_parts(role, value, text)
     return Message(role, tuple(parts), source=source, label=label_of(value, role), note=note_of(value))

@@ -9,7 +9,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import PART_TYPES, Message
 from chainviz.core.documents.units import Pointer
-from chainviz.core.formats.vendors.openai_form.read import read_parts
+from chainviz.core.formats.vendors.openai_form.read import COMMON_ROLES, LONGEST_TEXT, MOST_CALLS, is_usual, read_parts
 from chainviz.core.providers.contract import NOT_UNDERSTOOD, UNKNOWN_MEMBER, WireFault
 from chainviz.core.providers.findings import form_of_contents
 from chainviz.core.providers.request import as_sent
@@ -44,13 +44,9 @@ _CALLS = {
     "custom": Fields({"id": str, "custom": Fields({"name": str, "input": str})}, {"type": str}),
 }
 """The members of a tool call of each type."""
-MOST_CALLS, LONGEST_TEXT = 128, 10_485_760
-"""The most calls of a message and the longest text as content that OpenAI accepts."""
 _SPEAKER = re.compile(r"[^\s<|\\/>]+")
 
 
-_ROLES = frozenset(("system", "user", "assistant", "tool"))
-"""Roles that every API of this form accepts."""
 _COMMON = frozenset(("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations"))
 """Members of a message that every API of this form accepts."""
 
@@ -115,14 +111,13 @@ class ChatForm:
 
 def usual_chat(message: Message) -> tuple[Hashable, ...] | None:
     """Return a value that is equal for messages which all APIs of this form treat alike; None if the JSON may have a fault."""
-    value = sent_value(message)
-    return form_of_contents(message) if isinstance(value, dict) and _is_usual(value) else None
+    return form_of_contents(message) if message.source and message.source[0].is_usual else None
 
 
 def check_chat(message: Message) -> Iterator[WireFault]:
     """Yield the faults of a message, named like the members of ChatForm, or field, part (detail `role:type`) and short-part."""
     stored = sent_value(message)
-    value = as_sent(stored) if isinstance(stored, dict) and not _is_usual(stored) else None
+    value = as_sent(stored) if isinstance(stored, dict) and not is_usual(stored) else None
     if value is None:
         return
     places: list[Pointer] | None = None
@@ -130,37 +125,6 @@ def check_chat(message: Message) -> Iterator[WireFault]:
         if places is None:
             places = read_parts(message.role, stored, message.source[0].text)[1]
         yield WireFault(name, places.index(place) if place in places else None, what, detail)
-
-
-_USUAL = frozenset(("role", "content", "tool_calls", "tool_call_id"))
-_USUAL_CALL, _USUAL_FUNCTION = frozenset(("id", "type", "function")), frozenset(("name", "arguments"))
-
-
-def _is_usual(value: dict[str, Any]) -> bool:
-    """Return True, cheaply, for nearly every message: a text, a result or calls of functions, without a fault."""
-    role, content = value.get("role"), value.get("content")
-    if not value.keys() <= _USUAL or type(role) is not str or role not in _ROLES:
-        return False
-    if type(content) is str and len(content) > LONGEST_TEXT:
-        return False
-    if type(content) is not str and (content is not None or role != "assistant"):
-        return False
-    if type(value.get("tool_call_id")) is not (str if role == "tool" else type(None)):
-        return False
-    calls = value.get("tool_calls", _NO_CALLS)
-    return calls is _NO_CALLS or (type(calls) is list and 0 < len(calls) <= MOST_CALLS and all(map(_is_usual_call, calls)))
-
-
-_NO_CALLS = object()
-
-
-def _is_usual_call(call: Any) -> bool:
-    if type(call) is not dict or call.keys() != _USUAL_CALL or call["type"] != "function" or type(call["id"]) is not str:
-        return False
-    function = call["function"]
-    if type(function) is not dict or function.keys() != _USUAL_FUNCTION:
-        return False
-    return type(function["name"]) is str and type(function["arguments"]) is str
 
 
 Named = tuple[str, Pointer, str, str]
@@ -171,7 +135,7 @@ def _faults(value: dict[str, Any]) -> Iterator[Named]:
     for key in value.keys() - _COMMON:
         yield "field", (key,), f"has the field “{key[:40]}”, which is not checked", key
     role, name = value.get("role"), value.get("name")
-    if role not in _ROLES:
+    if role not in COMMON_ROLES:
         yield "role", (), f"has the role “{str(role)[:40]}”", str(role)
     yield from _faults_of_content(value, role)
     if "tool_calls" in value:
