@@ -290,7 +290,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "chainviz.accounts.audit.record.AuditMiddleware",
+    "chainviz.accounts.audit.AuditMiddleware",
     "chainviz.accounts.middleware.MemberMiddleware",
     "chainviz.drafts.stored_draft.DraftGoneMiddleware",
     "chainviz.chains.page_jobs.PageJobMiddleware",
@@ -321,7 +321,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.messages.context_processors.messages",
                 "chainviz.web.context.site",
-                "chainviz.help.places.help_page",
+                "chainviz.help.pages.help_page",
             ],
             "builtins": ["chainviz.web.templatetags.chainviz", "django.templatetags.static"],
         },
@@ -355,9 +355,9 @@ JOBS = {
     "run-recipe": "chainviz.drafts.operations.recipe.run_by_job",
     "write-summaries": "chainviz.drafts.summaries.job.write_pieces",
     "bulk": "chainviz.bulk.job.run_rows",
-    "make-certificate": "chainviz.review.certificates.services.certify",
+    "make-certificate": "chainviz.review.certificates.certify",
     "deliver-webhook": "chainviz.webhooks.sending.deliver",
-    "send-mail": "chainviz.review.inbox.notices.send",
+    "send-mail": "chainviz.review.notices.send",
     "count-before-purge": "chainviz.purge.jobs.look",
     "purge": "chainviz.purge.jobs.purge",
 }
@@ -383,7 +383,7 @@ TEAM_TEXTS = "chainviz.recipes.services.texts_of"
 # The strategies of compaction that a person saved, for the form of a step (recipes/step_form.py).
 SAVED_STRATEGIES = "chainviz.drafts.operations.presets.saved_strategies"
 
-# Gives what the owner of local mode said the name of the account they become (accounts/administration.py).
+# Gives what the owner of local mode said the name of the account they become (accounts/members.py).
 OWNER_NAMED = "chainviz.review.written_texts.rename"
 
 # Starts the jobs that wait until nobody waits for another one.

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from chainviz.accounts.audit.record import REFUSED, record
+from chainviz.accounts.audit import REFUSED, record
 from chainviz.accounts.models import ApiToken, Membership
 
 PREFIX = "cvz_"

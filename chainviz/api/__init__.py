@@ -2,8 +2,8 @@
 
 In reading order: `chain` (a chain and the result of an operation), `state` (conversation states), `tree` (chains built by
 hand), `file` (an open file with its chains, and objects of frameworks), `shared_documents` (work on chains that
-share one), `writing` (chains back to bytes and files), `tree_text` (a chain in words), `tree_html` (for notebooks), `comparison`
-(two chains), `usage`, `sessions` (of this machine's agents, and for another agent), `json_objects` (what the
+share one), `writing` (chains back to bytes and files, and their usage), `tree_text` (a chain in words), `tree_html` (for notebooks),
+`comparison` (two chains), `sessions` (of this machine's agents, and for another agent), `json_objects` (what the
 command line and the HTTP API print), `answer` (a model's answer as sections and calls).
 """
 

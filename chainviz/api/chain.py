@@ -17,8 +17,7 @@ from chainviz.api.file import ChainFile, FileSurroundings, open_file, plain_mess
 from chainviz.api.state import next_call_of, state_of_chain
 from chainviz.api.tree_html import tree_html
 from chainviz.api.tree_text import all_problems, report_line, tree_lines
-from chainviz.api.usage import last_call_of, models
-from chainviz.api.writing import SummaryWriters, whole_document, write_out
+from chainviz.api.writing import SummaryWriters, last_call_of, models, whole_document, write_out
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.problems import Problem
@@ -48,16 +47,14 @@ from chainviz.core.providers.check import Verdict, check, verdict_of
 from chainviz.core.providers.request import Request, request_of
 from chainviz.core.recipes import NOT_PURGED, Recipe, follow, read_recipe
 from chainviz.core.recipes import Step as RecipeStep
-from chainviz.core.state.document import State
+from chainviz.core.state.document import ChangedState, State, is_state, recorded_length, with_length
 from chainviz.core.state.export import NextCall
 from chainviz.core.state.message_index import last_answer
-from chainviz.core.state.processed_length import ChangedState, is_state, recorded_length, with_length
 from chainviz.core.text_formats import get_text_format
 from chainviz.core.toolchain import NO_SCHEMAS, ResultOptions, format_results, stored_outputs, tool_schemas
 from chainviz.core.toolchain import Result as ObservationResult
 from chainviz.core.usage.document_usage import members_beside, recorded_beside
-from chainviz.core.usage.estimate import tokens_of
-from chainviz.core.usage.model_catalog import ChainUsage, chain_usage
+from chainviz.core.usage.model_catalog import ChainUsage, chain_usage, tokens_of
 from chainviz.core.usage.recorded import LastCall, recorded_of
 from chainviz.core.usage.times import NO_TIMES, Times, times_beside, times_of
 

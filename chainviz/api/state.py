@@ -16,12 +16,11 @@ from chainviz.core.formats import get_format
 from chainviz.core.operations.compact.simulation import strategy_of
 from chainviz.core.operations.compact.strategy import Strategy
 from chainviz.core.state.call import CallRules, NextState, Reply, ToolFailed, add_event, append, next_state
-from chainviz.core.state.document import State, members_beside, unknown_members, write_state
+from chainviz.core.state.document import State, members_beside, seen_messages, unknown_members, write_state
 from chainviz.core.state.export import NextCall, is_state_format, next_call, provider_of, require_readable, state_of
 from chainviz.core.state.faults import Salvaged, StateFile, salvage
 from chainviz.core.state.faults import read_state as classified
 from chainviz.core.state.message_index import leading_systems
-from chainviz.core.state.processed_length import seen_messages
 
 if TYPE_CHECKING:
     from chainviz.api.chain import Chain

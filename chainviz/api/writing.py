@@ -1,4 +1,4 @@
-"""Write chains as bytes: in their file, where everything else stays, or as new documents in another format."""
+"""Write chains as bytes: in their file, where everything else stays, or as new documents in another format; and count their usage."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,9 +23,27 @@ from chainviz.core.formats.contract import Format
 from chainviz.core.load import LoadedChain, export_chain
 from chainviz.core.operations.summarize import SummarizeOptions, SummaryRequest, Unchanged, plan
 from chainviz.core.operations.summarize.writers.context_window import estimated_usage
-from chainviz.core.usage.recorded import TokenUsage
+from chainviz.core.usage.document_usage import last_call_beside
+from chainviz.core.usage.model_catalog import Models, read_overrides
+from chainviz.core.usage.recorded import LastCall, TokenUsage, recorded_in
 from chainviz.llm import WRITERS, Endpoint, write_all, writer_named
 from chainviz.llm.openai_writer import OpenAIWriter
+
+
+@lru_cache(maxsize=1)
+def models() -> Models:
+    from chainviz.settings import CHAINVIZ  # only here: other commands need no environment that can be read
+
+    return Models(read_overrides(CHAINVIZ.models))
+
+
+def last_call_of(messages: Sequence[Message], context: DocumentContext | None) -> LastCall | None:
+    """The last call that a session counts beside its messages (`context`), else the one that its last answer counts."""
+    beside = None if context is None else last_call_beside(context)
+    if beside is not None:
+        return beside
+    last = next(filter(None, map(recorded_in, reversed(messages))), None)
+    return None if last is None else LastCall(last[1], None)
 
 
 def apart(chains: Sequence[LoadedChain]) -> list[tuple[LoadedChain, Sequence[Message]]]:

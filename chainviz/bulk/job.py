@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from chainviz.accounts.audit import record as audit_log
+from chainviz.accounts import audit as audit_log
 from chainviz.accounts.models import Membership
 from chainviz.bulk.acts import act_named
 from chainviz.bulk.acts.change import drop_draft

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chainviz.accounts.audit.record import recorded_together
+from chainviz.accounts.audit import recorded_together
 from chainviz.accounts.middleware import forbidden
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
@@ -19,17 +23,162 @@ from chainviz.bulk import job
 from chainviz.bulk.acts import act_named
 from chainviz.bulk.acts.contract import Act
 from chainviz.bulk.acts.export import ExportZip, zip_of
-from chainviz.bulk.models import BulkRow, BulkRun, BulkRunQuerySet
-from chainviz.bulk.report import Outcome, Report
+from chainviz.bulk.models import PURGE_JOB, PURGES, UNPURGED, BulkRow, BulkRun, BulkRunQuerySet
 from chainviz.chains.library.filter import library_address
 from chainviz.chains.library.view import to_bin
 from chainviz.chains.models import Chain, WorkingCopy
 from chainviz.chains.working_copies.opening import chosen_chains
+from chainviz.core.counts import count_text
 from chainviz.core.errors import Refused
 from chainviz.jobs import lease
+from chainviz.jobs.models import Job
 from chainviz.recipes.step_form import context_of, step_form
 from chainviz.web.forms import OptionsForm
 from chainviz.web.http import see_other, wants_fragment
+
+ROWS = 100
+Outcome = BulkRow.Outcome
+LOOKS = {
+    Outcome.CHANGED: ("ok", "ok"),
+    Outcome.UNCHANGED: ("quiet", "quiet"),
+    Outcome.REFUSED: ("problem", "failed"),
+    Outcome.WAITING: ("quiet", "clock"),
+}
+"""The state and icon of each outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    outcome: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """The purge at the end of a recipe, which an owner must confirm: the chains without confirmation, and the others."""
+
+    waiting: int
+    confirmed: int
+    failed: int
+    """The number of failed purges among the confirmed ones."""
+    under_way: int
+    """Likewise."""
+    unpurged: int
+    """The number of chains in which no value could be searched for."""
+
+
+@dataclass(frozen=True)
+class Report:
+    run: BulkRun
+    act: Act
+    shown: str = ""
+    """The outcome whose rows are shown; "" for all."""
+    page_number: str = "1"
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        found = self.run.rows.order_by().values_list("outcome").annotate(Count("pk"))
+        return {**dict.fromkeys(Outcome.values, 0), **dict(found)}
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def title(self) -> str:
+        label = self.act.title_of(self.run)
+        label = f"Undo: {label}" if self.run.undoes_id else label
+        return f"{label}, {count_text(self.total, 'chain')}"
+
+    @property
+    def done(self) -> str:
+        return "undone" if self.run.undoes_id else self.act.done
+
+    @property
+    def tabs(self) -> list[Tab]:
+        labels = {
+            Outcome.CHANGED: self.done,
+            Outcome.UNCHANGED: "unchanged",
+            Outcome.REFUSED: "refused",
+            Outcome.WAITING: "waiting" if self.is_running else "not reached",
+        }
+        return [Tab(name.value, label, self.counts[name]) for name, label in labels.items() if self.counts[name]]
+
+    @property
+    def sentence(self) -> str:
+        """The heading, such as “38 of 40 chains masked, 2 refused”."""
+        first = f"{self.counts[Outcome.CHANGED]:,} of {count_text(self.total, 'chain')} {self.done}"
+        return ", ".join((first, *(f"{tab.count:,} {tab.label}" for tab in self.tabs if tab.outcome != Outcome.CHANGED)))
+
+    @property
+    def is_running(self) -> bool:
+        return self.run.job is not None and not self.run.job.is_finished
+
+    @property
+    def stopped(self) -> str:
+        """The reason why some chains were not reached; "" if all were, or while the run is running."""
+        job = self.run.job
+        if self.is_running or not self.counts[Outcome.WAITING]:
+            return ""
+        if job is None or job.state == Job.State.CANCELLED:
+            return "It was stopped."
+        return job.message
+
+    @property
+    def can_undo(self) -> bool:
+        changes = self.act.name != "export" and self.run.undoes_id is None
+        return changes and not self.is_running and bool(self.counts[Outcome.CHANGED])
+
+    @cached_property
+    def undone_by(self) -> BulkRun | None:
+        return self.run.undone_by.first()
+
+    @property
+    def undo_label(self) -> str:
+        """The progress of the run that undoes this one."""
+        outcomes = set(self.undone_by.rows.values_list("outcome", flat=True)) if self.undone_by else set()
+        if Outcome.CHANGED not in outcomes:
+            return "Undo" if Outcome.WAITING in outcomes else "Not undone"
+        return "Undone" if len(outcomes) == 1 else "Partly undone"
+
+    @cached_property
+    def has_masked(self) -> bool:
+        """Whether earlier versions still contain the masked values."""
+        rows = self.run.rows.filter(outcome=Outcome.CHANGED).only("facts")
+        return any(row.facts.get("masked") for row in rows.iterator())
+
+    @cached_property
+    def purge(self) -> Purge | None:
+        """The state of the purges that the run started, or None if its recipe has no such step, nothing was masked, or
+        the run was undone."""
+        rows = self.run.rows.filter(outcome=Outcome.CHANGED).only("facts")
+        asked = [row.facts for row in rows.iterator() if PURGES in row.facts]
+        if not asked or self.undone_by:
+            return None
+        begun = [facts[PURGE_JOB] for facts in asked if PURGE_JOB in facts]
+        unpurged = sum(UNPURGED in facts for facts in asked)
+        jobs = Job.objects.filter(pk__in=begun)
+        failed, under_way = jobs.filter(state=Job.State.FAILED).count(), jobs.unfinished().count()
+        return Purge(len(asked) - len(begun) - unpurged, len(begun), failed, under_way, unpurged)
+
+    @cached_property
+    def secrets(self) -> int:
+        """The number of chains in an export in which the scan found something."""
+        rows = self.run.rows.filter(outcome=Outcome.CHANGED) if self.act.name == "export" else BulkRow.objects.none()
+        return sum(bool(row.facts.get("secrets")) for row in rows.only("facts"))
+
+    @cached_property
+    def page(self) -> Page[BulkRow]:
+        rows = self.run.rows.select_related("chain").order_by("pk")
+        return Paginator(rows.filter(outcome=self.shown) if self.shown else rows, ROWS).get_page(self.page_number)
+
+    @property
+    def rows(self) -> list[tuple[BulkRow, str, str, str]]:
+        """Each row, with the colour, icon and word of its outcome."""
+        labels = {tab.outcome: tab.label for tab in self.tabs}
+        return [(row, *LOOKS[Outcome(row.outcome)], labels[row.outcome]) for row in self.page]
+
 
 SHOWN_RUNS, MOST_SESSIONS = 50, 200
 

@@ -10,8 +10,7 @@ from decimal import Decimal
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.surroundings import unread_rows
-from chainviz.core.usage.estimate import estimated_tokens
-from chainviz.core.usage.model_catalog import ChainUsage, chain_usage
+from chainviz.core.usage.model_catalog import ChainUsage, chain_usage, estimated_tokens
 from chainviz.core.usage.recorded import LastCall, TokenUsage
 from chainviz.core.usage.times import Times, duration_text
 from chainviz.jobs.lease import storable

@@ -1,9 +1,10 @@
-"""`chainviz convert`: write the chains of the files in another format, and report what that format cannot represent."""
+"""Commands that write new files: `convert` writes chains in another format, `generate` a generated chain."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,9 +15,13 @@ from chainviz.api.sessions import hand_off
 from chainviz.api.shared_documents import in_turn
 from chainviz.api.writing import apart, together, whole_document, write_out
 from chainviz.commands.io import Input, Outputs, add_choice, add_files, add_format, add_json, chosen, each_file, remark, tell, warn
-from chainviz.core.errors import OptionsError, visible
+from chainviz.core.chain.messages import Message
+from chainviz.core.errors import DocumentError, OptionsError, visible
 from chainviz.core.formats import WRITTEN, get_format
 from chainviz.core.formats.agents.hand_off import TARGETS
+from chainviz.core.formats.contract import Format
+from chainviz.core.generate import PREDEFINED, generate_complex_chain, generate_messages
+from chainviz.core.load import document_in, load_file
 from chainviz.core.operations.convert import SAME
 from chainviz.core.operations.convert.losses import verdict_lines
 
@@ -118,3 +123,43 @@ def _tell(chains: Sequence[Chain], results: Sequence[Result], *, as_json: bool) 
             warn(warning)
         for line in verdict_lines(result.verdicts):
             remark(before.title, line)
+
+
+OPENING = 200
+"""The number of messages by which the format of a file is detected."""
+
+
+def add_generate_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--name", choices=list(PREDEFINED), metavar="NAME", help=f"one of {', '.join(PREDEFINED)}")
+    parser.add_argument("--messages", type=int, metavar="N", help="a valid chain of N messages with real sizes")
+    parser.add_argument("--sections", type=int, default=2, metavar="N", help="otherwise: sections (default 2)")
+    parser.add_argument("--tool-calls", type=int, default=2, metavar="N", help="tool calls per section (default 2)")
+    parser.add_argument("--missing", type=int, default=0, metavar="N", help="results left out at the end (default 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the chain (default 0)")
+    parser.add_argument("--to", default="neutral", choices=[format.name for format in WRITTEN], metavar="FORMAT")
+    parser.add_argument("--out", default="-", metavar="FILE", help="where to write; - is standard output")
+
+
+def run_generate(arguments: argparse.Namespace) -> int:
+    format, messages = get_format(arguments.to), _messages(arguments)
+    _check_opens(format, messages[:OPENING])
+    write_out(arguments.out, document_in(format, messages))
+    return 0
+
+
+def _check_opens(format: Format, messages: tuple[Message, ...]) -> None:
+    """Raise OptionsError if chainviz could not detect the format of the file, as for a chain of only system messages."""
+    try:
+        load_file(b"".join(document_in(format, messages)))
+    except DocumentError as error:
+        raise OptionsError(f"This chain cannot be written as {format.name}, since chainviz could not open the file: {error}") from None
+
+
+def _messages(arguments: argparse.Namespace) -> tuple[Message, ...]:
+    if arguments.name:
+        return PREDEFINED[arguments.name]
+    if arguments.messages is not None:
+        if arguments.messages < 0:
+            raise OptionsError("A chain cannot have a negative number of messages.")
+        return tuple(generate_messages(arguments.messages, random.Random(arguments.seed)))
+    return generate_complex_chain(arguments.sections, arguments.tool_calls, arguments.missing)

@@ -1,4 +1,4 @@
-"""Change drafts: begin one, add steps, undo, save, discard, rebase, branch. All writes to drafts start here."""
+"""Change drafts: begin one, add steps, undo, save, discard, rebase, branch; and check them. All writes to drafts start here."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from chainviz.drafts.target import MovedOn, Target
 from chainviz.jobs.lease import storable
 from chainviz.store.content.chain import chain_of, chain_to_edit
 from chainviz.store.errors import Overlap
+from chainviz.store.fsck import Finding, changed_rows, guarded
 from chainviz.store.history import drafts as store
 from chainviz.store.history import rebase as rebasing
 from chainviz.store.history import versions
@@ -253,3 +254,20 @@ def delete_drafts(drafts: DraftQuerySet) -> None:
     for draft in drafts.exclude(discarded_at=None).select_for_update():
         store.discard(StoreDraft.objects.get(pk=draft.key))
         draft.delete()
+
+
+def fsck_drafts() -> Iterator[Finding]:
+    yield from changed_rows((Draft,))
+    yield from guarded("The drafts", _drafts())
+
+
+def _drafts() -> Iterator[Finding]:
+    stored = {key: (history, number) for key, history, number in StoreDraft.objects.values_list("pk", "history", "base__number")}
+    for draft in Draft.objects.select_related("chain").order_by("pk"):
+        kept = stored.pop(draft.key, None)
+        if kept is None:
+            yield Finding("error", f"Draft {draft.pk} of chain {draft.chain_id} has no steps in the store.")
+        elif kept != (draft.chain.history, draft.base):
+            yield Finding("error", f"Draft {draft.pk} of chain {draft.chain_id} does not begin with version {draft.base}.")
+    for key in stored:
+        yield Finding("error", f"Draft {key} of the store belongs to nobody.")

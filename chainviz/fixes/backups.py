@@ -17,7 +17,7 @@ from chainviz.core.documents import event_logs, opencode_storage
 from chainviz.core.documents.event_logs import events_folder, events_of, line_of, number_of
 from chainviz.core.documents.written_lists import uuid_of
 from chainviz.core.errors import DocumentError, Refused
-from chainviz.core.session_records.records import value_of
+from chainviz.core.session_records import value_of
 
 HAND_OVER = "`chainviz convert SESSION --to codex --install` hands it to another agent, fixed."
 

@@ -17,8 +17,7 @@ from chainviz.core.formats import get_format, read_only
 from chainviz.core.formats.vendors import get_provider
 from chainviz.core.operations.execute import WARNING as SIGNED
 from chainviz.core.providers.contract import Provider
-from chainviz.core.session_records.damage import as_meant, numbered
-from chainviz.core.session_records.records import Records, whole_records, with_kept
+from chainviz.core.session_records import Records, as_meant, numbered, whole_records, with_kept
 from chainviz.fixes.backups import HAND_OVER
 
 RESPELLED = "No text changes; these lines are written in the form that the API takes:"

@@ -1,5 +1,6 @@
 """The page that fixes a session so that it can be resumed. It shows the difference, writes the session back to its file or database on this
-machine, and restores the backup. A chain that was uploaded through the browser has no session here, so its fixed file is a download."""
+machine, and restores the backup. A chain that was uploaded through the browser has no session here, so its fixed file is a download.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ from typing import TypeVar
 
 from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import content_disposition_header, urlencode
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chainviz.accounts.models import member_of
+from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.api.chain import Chain as FileChain
 from chainviz.api.chain import Result
@@ -28,18 +30,47 @@ from chainviz.chains.explorer.views import version_subject
 from chainviz.chains.exports.export import Export
 from chainviz.chains.exports.view import require_unlocked
 from chainviz.chains.models import Chain, LocalFile
+from chainviz.chains.verdicts import provider_of
 from chainviz.core.databases.contract import Database
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats.vendors import PROVIDERS, get_provider
+from chainviz.core.operations import operation_named
+from chainviz.core.operations.execute import read_options
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.providers.contract import Provider
+from chainviz.drafts import services
+from chainviz.drafts.operations.run import changing, is_long
+from chainviz.drafts.stored_draft import steps_of
+from chainviz.drafts.target import target_of_version
 from chainviz.fixes.difference import MOST_CHAINS, Differences, together
 from chainviz.fixes.doctor import digest_of
 from chainviz.fixes.error_page import LONGEST, PastedFix, pasted_fix
-from chainviz.fixes.fix import FixedChain, FixedSession, Target
+from chainviz.fixes.fix import FixedChain, FixedSession, Target, repair_options
 from chainviz.fixes.stored_session import HowToRead, StoredSession, fix_content, stored_session
-from chainviz.fixes.version import save_version
 from chainviz.web.http import see_other
+
+NOTE = "Fixed for resuming"
+
+
+def save_version(request: HttpRequest, chain: Chain, provider: Provider | None, only: str) -> int:
+    """Save the fix and return the number of the new version. Raises Refused if the person may not save, or has a draft of the chain."""
+    person = person_of(request)
+    if not member_of(request).may("save"):
+        raise Refused("Your role does not allow new versions.")
+    begun = services.open_draft(chain, person, chain.version)
+    if begun is not None and steps_of(begun).all:
+        raise Refused("You have an open draft of this version; save or discard it first.")
+    target = target_of_version(chain, chain.version, person)
+    if is_long(target.stored):
+        raise Refused("This chain is long; fix it on the page Repair, which works in the background.")
+    repair = operation_named("repair")
+    assert repair is not None
+    options = read_options(repair, repair_options(provider or provider_of(target.stored), only))
+    with changing(target, repair, options) as draft:
+        pass
+    with transaction.atomic():
+        return services.save(draft, note=NOTE, by=person).number
+
 
 T = TypeVar("T")
 MOST_BYTES = 20_000_000

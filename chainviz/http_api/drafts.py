@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Router, Status
 from ninja.decorators import decorate_view
 
-from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.audit import note, recorded_together
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for, version_of
@@ -24,8 +24,7 @@ from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import FUNCTION, changing, is_long, start
 from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import Target, draft_for, open_draft_for, target_of_draft, target_of_version
-from chainviz.http_api.errors import NotPossible
-from chainviz.http_api.repeat import note_created, repeatable
+from chainviz.http_api.errors import NotPossible, note_created, repeatable
 from chainviz.http_api.shapes import (
     REFUSALS,
     ConflictList,

@@ -7,17 +7,17 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Status
 from ninja.decorators import decorate_view
 
-from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.audit import note, recorded_together
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.views import version_subject
 from chainviz.core.chain.paths import parse_path
-from chainviz.http_api.repeat import note_created, repeatable
+from chainviz.http_api.errors import note_created, repeatable
 from chainviz.http_api.shapes import LARGEST, REFUSALS, Error, FileQuery, LabelCall, LabelList, LabelShape, RowsQuery
 from chainviz.review.csv_and_jsonl import exported
-from chainviz.review.labels import services
-from chainviz.review.labels.services import LabelRow, label_places
+from chainviz.review.labels import LabelChoice, LabelRow, label_places, row_of, take_away
+from chainviz.review.labels import set_label as set_in_chain
 from chainviz.review.models import Label
 
 router = Router(tags=["labels"])
@@ -33,14 +33,14 @@ def labels(request: HttpRequest, chain_id: int, asked: Query[RowsQuery]) -> Labe
     subject = version_subject(request, chain_id)
     found = list(Label.objects.filter(chain=subject.chain, pk__gt=asked.after).order_by("pk")[: asked.limit + 1])
     places = label_places(subject.chain, subject.stored)
-    page = [_shape(services.row_of(label, places.get(label.pk))) for label in found[: asked.limit]]
+    page = [_shape(row_of(label, places.get(label.pk))) for label in found[: asked.limit]]
     return LabelList(labels=page, next=page[-1].id if len(found) > asked.limit else None)
 
 
 def _set_before(request: HttpRequest, ids: dict[str, int], chain_id: int, **path: object) -> Status[LabelShape]:
     subject = version_subject(request, chain_id)
     label = get_object_or_404(Label, chain=subject.chain, pk=ids["label"])
-    return Status(200, _shape(services.row_of(label, label_places(subject.chain, subject.stored).get(label.pk))))
+    return Status(200, _shape(row_of(label, label_places(subject.chain, subject.stored).get(label.pk))))
 
 
 @router.post("/chains/{int:chain_id}/versions/{int:number}/labels", response={200: LabelShape, REFUSALS: Error})
@@ -53,8 +53,8 @@ def set_label(request: HttpRequest, chain_id: int, number: int, call: LabelCall)
     path = str(parse_path(call.path).node) if call.path else ""
     if path:
         subject.stored.span(parse_path(path))
-    given = services.LabelChoice(number, path, call.kind, VALUES.get(call.value, call.value))
-    label = services.set_label(subject.chain, given, by=person_of(request))
+    given = LabelChoice(number, path, call.kind, VALUES.get(call.value, call.value))
+    label = set_in_chain(subject.chain, given, by=person_of(request))
     note(request, label=label.pk, kind=label.kind)
     note_created(request, label=label.pk)
     return _shape(LabelRow(label, "carried", path))
@@ -67,7 +67,7 @@ def remove_label(request: HttpRequest, chain_id: int, label_id: int) -> LabelSha
     """Removes your label. Editors can also remove other people's."""
     label = get_object_or_404(Label, chain=chain_for(request, chain_id), pk=label_id)
     removed = _shape(LabelRow(label, "removed", ""))
-    services.take_away(label, by=member_of(request))
+    take_away(label, by=member_of(request))
     note(request, label=label_id, kind=label.kind)
     return removed
 

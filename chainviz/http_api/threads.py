@@ -12,15 +12,14 @@ from django.utils import timezone
 from ninja import Query, Router, Status
 from ninja.decorators import decorate_view
 
-from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.audit import note, recorded_together
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import version_subject
 from chainviz.core.chain.paths import parse_path
-from chainviz.http_api.errors import NotPossible
-from chainviz.http_api.repeat import note_created, repeatable
+from chainviz.http_api.errors import NotPossible, note_created, repeatable
 from chainviz.http_api.shapes import (
     LARGEST,
     REFUSALS,
@@ -35,8 +34,8 @@ from chainviz.http_api.shapes import (
 )
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads import writing
-from chainviz.review.threads.anchor_form import about
 from chainviz.review.threads.notes import place_threads
+from chainviz.review.threads.writing import about
 
 router = Router(tags=["comments"])
 THREAD = "/chains/{int:chain_id}/threads/{int:number}"

@@ -18,8 +18,7 @@ from chainviz.chains.access import arrival_for
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
 from chainviz.core.formats import get_format
-from chainviz.http_api.errors import NotPossible
-from chainviz.http_api.repeat import note_created, repeatable
+from chainviz.http_api.errors import NotPossible, note_created, repeatable
 from chainviz.http_api.shapes import REFUSALS, Error, UploadQuery, UploadShape, upload_shape
 from chainviz.web.middleware import json_error
 

@@ -13,9 +13,9 @@ from chainviz.api.sessions import sessions
 from chainviz.core.backup_names import STAMP
 from chainviz.core.errors import ChainError, DocumentError
 from chainviz.core.sources import Session, read_session
-from chainviz.fixes.addresses import fix_address
 from chainviz.fixes.backups import content_of
 from chainviz.fixes.fix import fix_session
+from chainviz.fixes.stored_session import fix_address
 from chainviz.locations import data_folder
 
 

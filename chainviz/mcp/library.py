@@ -18,8 +18,8 @@ from chainviz.api.sessions import sessions
 from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError, Refused, visible
 from chainviz.core.sources import Session, read_session
-from chainviz.fixes.addresses import FixedAddress, fix_address
 from chainviz.fixes.doctor import report_lines
+from chainviz.fixes.stored_session import FixedAddress, fix_address
 
 
 @dataclass(frozen=True, slots=True)

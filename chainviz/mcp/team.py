@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
-from chainviz.accounts.audit.record import leave_unrecorded, note
+from chainviz.accounts.audit import leave_unrecorded, note
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import Permission, requires, scope_of
 from chainviz.api.chain import Chain, load

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, Sum
 
-from chainviz.accounts.audit import record as audit_log
+from chainviz.accounts import audit as audit_log
 from chainviz.accounts.models import Team, User
 from chainviz.chains import audit as audit
 from chainviz.chains.models import Chain
@@ -21,8 +21,7 @@ from chainviz.core.errors import Refused
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, run_job, start_job
-from chainviz.purge.app_tables import LABELS, blank_rows, models_of, places_in_rows, waiting_files
-from chainviz.purge.requested_values import prefilled, requested_values
+from chainviz.purge.values import LABELS, blank_rows, models_of, places_in_rows, prefilled, requested_values, waiting_files
 from chainviz.store.models import Upload
 from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.delete import empty_log

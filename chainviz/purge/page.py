@@ -27,9 +27,8 @@ from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.purge.app_tables import masks_with
 from chainviz.purge.jobs import LEFT, LOOK, PURGE, can_stop, forget_typed, job_of, start_look, start_masked, start_purge
-from chainviz.purge.requested_values import MOST_VALUES, SHORTEST, prefilled, requested_values, with_other_cases
+from chainviz.purge.values import MOST_VALUES, SHORTEST, masks_with, prefilled, requested_values, with_other_cases
 from chainviz.web.http import see_other, small_number, small_numbers, wants_fragment
 
 MOST_NAMED = 20

@@ -1,4 +1,6 @@
-"""Actions on recipes and word lists. All writes of this app start here; each raises a ChainError with one sentence."""
+"""Actions on recipes and word lists, and the check of their rows. All writes of this app start here; each raises a ChainError
+with one sentence.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,13 @@ from django.utils import timezone
 
 from chainviz.accounts.models import Membership, Team
 from chainviz.core import recipes as core
-from chainviz.core.errors import OptionsError, Refused
+from chainviz.core.errors import ChainError, OptionsError, Refused
 from chainviz.core.recipes import PURGE
 from chainviz.core.secrets import word_lists as core_lists
 from chainviz.jobs.lease import storable
 from chainviz.recipes.models import OfTeam, Recipe, Shelf, WordList
 from chainviz.store.checksums import renew_checksums
+from chainviz.store.fsck import Finding, changed_rows, guarded
 
 MOST = 500
 """The most recipes, and the most word lists, of a team."""
@@ -189,3 +192,19 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list | dict):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _texts(each)
+
+
+def fsck_recipes() -> Iterator[Finding]:
+    yield from changed_rows((Shelf, WordList, Recipe))
+    for model in (WordList, Recipe):
+        for key in model._base_manager.filter(team__shelf=None).values_list("pk", flat=True):
+            yield Finding("error", f"{str(model._meta.verbose_name).capitalize()} {key} is on no shelf of a team.")
+    yield from guarded("The recipes", _recipes())
+
+
+def _recipes() -> Iterator[Finding]:
+    for recipe in Recipe.objects.order_by("pk"):
+        try:
+            value_of(recipe)
+        except ChainError as refused:
+            yield Finding("error", f"Recipe {recipe.pk} cannot be run: {refused}")

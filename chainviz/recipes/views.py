@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chainviz.accounts.audit.record import recorded_together
+from chainviz.accounts.audit import recorded_together
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core import recipes as core

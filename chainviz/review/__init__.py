@@ -1,5 +1,6 @@
 """What people say about a chain: threads of comments on exact places, reviews and sign-off.
 
-models/ (tables), threads/ (comments: anchors, writing, pages), requests/ (reviews), panel/ (both beside the chain), labels/, exports,
-fsck, urls. What happens to an anchor when a chain changes is decided in core/review.
+In reading order: `models` (tables), `threads` (comments: anchors, writing, pages), `requests` (reviews), `panel` (both beside the
+chain), `labels`, `certificates`, `notices` and `inbox`, `csv_and_jsonl`, `fsck`, `urls`.
+What happens to an anchor when a chain changes is decided in core/review.
 """

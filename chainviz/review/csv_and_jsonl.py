@@ -19,7 +19,7 @@ from django.shortcuts import render
 from chainviz.accounts.models import Membership, member_of
 from chainviz.chains.exports.view import ExportLocked, require_unlocked
 from chainviz.chains.models import Chain, ChainQuerySet
-from chainviz.review.labels.services import label_places
+from chainviz.review.labels import label_places
 from chainviz.review.models import Comment, Label, LabelPlace, Place, SignOff, Thread, rules_of
 from chainviz.review.threads.notes import place_threads
 from chainviz.store.content.chain import StoredChain

@@ -23,7 +23,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import version_subject
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import PathError
-from chainviz.review.labels.services import LabelRow, labels_of
+from chainviz.review.labels import LabelRow, labels_of
 from chainviz.review.models import Comment, Presence, Thread, Verdict
 from chainviz.review.requests.page import Activity, ReviewerRow, activity_of, reviewers_of, section_mark, section_marks, viewed_marks
 from chainviz.review.requests.services import saved_by

@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chainviz.accounts.audit.record import note, record, recorded_together
+from chainviz.accounts.audit import note, record, recorded_together
 from chainviz.accounts.models import Membership, Team, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
@@ -29,9 +29,9 @@ from chainviz.core.formats import format_label
 from chainviz.core.secrets import RULES
 from chainviz.review.csv_and_jsonl import is_signed_off
 from chainviz.review.fsck import SIGNED
-from chainviz.review.inbox.notices import version_signed_off
 from chainviz.review.models import SignOff, TeamRules, Verdict, rules_of
 from chainviz.review.models.requests import MOST_APPROVALS
+from chainviz.review.notices import version_signed_off
 from chainviz.review.requests.services import review_lock
 from chainviz.review.requests.standing import Standing, standing_of
 from chainviz.store.content.chain import StoredChain

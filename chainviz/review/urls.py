@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
+from chainviz.review import certificate_pages as certificates
+from chainviz.review import inbox as inbox
+from chainviz.review import label_pages as labels
 from chainviz.review import panel, sign_off
 from chainviz.review import panel as presence
-from chainviz.review.certificates import view as certificates
-from chainviz.review.inbox import page as inbox
-from chainviz.review.labels import view as labels
 from chainviz.review.requests import view as requests
 from chainviz.review.threads import suggestions, views
 from chainviz.review.threads import views as threads

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.core.usage.model_catalog import estimated_tokens
 
 UNITS = ("KB", "MB", "GB", "TB")
 

@@ -10,7 +10,7 @@ from django.urls import path
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.audit import note, recorded_together
 from chainviz.accounts.models import Team, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core.errors import Refused

@@ -30,8 +30,8 @@ from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job, start_job
 from chainviz.recipes.models import WordList
 from chainviz.recipes.services import create, save_list
-from chainviz.review.certificates.services import begin as begin_certificate
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.certificates import begin as begin_certificate
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import Notice, TeamRules, Thread
 from chainviz.review.requests.services import give_verdict
 from chainviz.review.sign_off import sign_off_version

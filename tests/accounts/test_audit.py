@@ -13,11 +13,10 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 
-from chainviz.accounts.administration import create_owner, set_password
-from chainviz.accounts.audit.listing import csv_lines, entry_of
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.audit.record import check_all, first_fault, record
-from chainviz.accounts.models import Team
+from chainviz.accounts.audit import check_all, first_fault, record
+from chainviz.accounts.audit_listing import csv_lines, entry_of
+from chainviz.accounts.members import create_owner, set_password
+from chainviz.accounts.models import AuditRow, Team
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
 from chainviz.chains.models import Arrival, Chain
@@ -139,7 +138,7 @@ def test_download_that_cannot_be_recorded_sends_nothing(team_mode: Team, monkeyp
     viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
     viewer.raise_request_exception = False
     chain = make_chain(STORY)
-    monkeypatch.setattr("chainviz.accounts.audit.record.record", raise_full)
+    monkeypatch.setattr("chainviz.accounts.audit.record", raise_full)
     answer = viewer.get(f"/c/{chain.pk}/v/1/export?scope=chain")
     assert answer.status_code == 507
     assert STORY[0]["content"] not in answer.content.decode()
@@ -154,7 +153,7 @@ def test_download_whose_end_cannot_be_recorded_has_the_row_of_its_beginning(team
     viewer = client_of(make_member(team_mode, "Sam", Role.VIEWER))
     chain = make_chain(STORY)
     answer = viewer.get(f"/c/{chain.pk}/v/1/export?scope=chain")
-    monkeypatch.setattr("chainviz.accounts.audit.record.record", raise_full)
+    monkeypatch.setattr("chainviz.accounts.audit.record", raise_full)
     with pytest.raises(OSError, match="full"):
         answer.getvalue()
     assert rows() == [("chains:export", "begun", "Sam", {"number": 1})]
@@ -196,7 +195,7 @@ def test_a_change_whose_row_cannot_be_written_does_not_happen(team_mode: Team, m
     owner = client_of(make_member(team_mode, "Lin", Role.OWNER))
     owner.raise_request_exception = False
     sam = make_member(team_mode, "Sam", Role.VIEWER)
-    monkeypatch.setattr("chainviz.accounts.audit.record.digest_of", lambda row: None)
+    monkeypatch.setattr("chainviz.accounts.audit.digest_of", lambda row: None)
     assert owner.post(f"/team/members/{sam.pk}/", {"role": "owner"}).status_code == 500
     sam.refresh_from_db()
     assert (sam.role, rows()) == (Role.VIEWER, [])

@@ -14,11 +14,10 @@ from django.conf import settings as django_settings
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from chainviz.accounts.audit.models import AuditRow
+from chainviz.accounts import views
 from chainviz.accounts.members import invite
-from chainviz.accounts.models import Invitation, Membership, SignInAttempt, Team, User
+from chainviz.accounts.models import AuditRow, Invitation, Membership, SignInAttempt, Team, User
 from chainviz.accounts.permissions import Role
-from chainviz.accounts.views import sign_in
 from chainviz.settings import OIDC_APPS, OIDC_MIDDLEWARE
 from tests.accounts.oidc_provider import CLIENT, OTHER_KEY, SECRET, Claims, Provider, running
 from tests.accounts.people import PASSWORD, make_member, make_team
@@ -204,7 +203,7 @@ def test_the_way_back_works_once_and_in_one_browser(provider: Provider, lin: Mem
 
 
 def test_beginning_is_throttled(provider: Provider, lin: Membership, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "LIMITS", {"account": 10, "client": 2})
+    monkeypatch.setattr(views, "LIMITS", {"account": 10, "client": 2})
     assert [client.get("/sign-in/oidc/").status_code for _ in range(3)] == [302, 302, 429]
 
 

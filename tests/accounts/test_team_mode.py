@@ -11,15 +11,15 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from chainviz.accounts.administration import create_owner, set_password
+from chainviz.accounts import views as sign_in_views
+from chainviz.accounts.members import create_owner, set_password
 from chainviz.accounts.models import Invitation, Membership, SignInAttempt, Team, User, local_owner
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token, find_token
-from chainviz.accounts.views import sign_in as sign_in_views
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import Comment, Label, Thread
 from chainviz.review.threads.writing import NewThread, begin, set_resolved
 from chainviz.store.models import Upload

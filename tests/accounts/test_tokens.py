@@ -11,9 +11,8 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
-from chainviz.accounts.administration import make_token
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.models import ApiToken, Membership, Team
+from chainviz.accounts.members import make_token
+from chainviz.accounts.models import ApiToken, AuditRow, Membership, Team
 from chainviz.accounts.permissions import PERMISSIONS, SCOPES, Role
 from chainviz.accounts.tokens import create_token, find_token
 from tests.accounts.people import client_of, make_member

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from chainviz.accounts.audit.record import record
+from chainviz.accounts.audit import record
 from chainviz.accounts.members import invite
 from chainviz.accounts.models import ApiToken, Invitation, Membership, User
 from chainviz.accounts.permissions import Role
@@ -31,8 +31,8 @@ from chainviz.jobs.lease import storable
 from chainviz.jobs.tasks import run_job
 from chainviz.recipes.models import Recipe, WordList
 from chainviz.recipes.services import create, save_list
-from chainviz.review.certificates.services import begin as certify
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.certificates import begin as certify
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import Comment, Label, Notice, Presence, SignOff, TeamRules, Thread, Verdict
 from chainviz.review.models.requests import LONGEST_RECIPIENT
 from chainviz.review.models.threads import LONGEST_TAG

@@ -21,7 +21,7 @@ from chainviz.drafts.models import Draft
 from chainviz.jobs.tasks import run_job
 from chainviz.recipes.models import WordList
 from chainviz.recipes.services import create, save_list
-from chainviz.review.certificates.services import begin as begin_certificate
+from chainviz.review.certificates import begin as begin_certificate
 from tests.browser.test_journey import TRANSCRIPT
 from tests.browser.test_page import faults_at_both_widths
 from tests.chains.files import chat, lines, send, send_row

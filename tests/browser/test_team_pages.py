@@ -14,7 +14,7 @@ from chainviz.accounts.members import invite
 from chainviz.accounts.models import Membership, local_member
 from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import Presence, Thread
 from chainviz.review.requests.services import ask, give_verdict
 from chainviz.review.sign_off import sign_off_version

@@ -11,7 +11,7 @@ from chainviz.accounts.models import local_owner
 from chainviz.chains import audit as audit
 from chainviz.chains.fsck import fsck_library
 from chainviz.chains.models import AuditEntry, AuditFact, Chain
-from chainviz.purge.app_tables import blank_rows
+from chainviz.purge.values import blank_rows
 from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.values import Reach
 from tests.chains.making import STORY, make_chain

@@ -12,8 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.models import Team, local_member
+from chainviz.accounts.models import AuditRow, Team, local_member
 from chainviz.accounts.permissions import Role
 from chainviz.chains import services
 from chainviz.chains.folders import opening

@@ -25,7 +25,7 @@ from chainviz.chains.secrets.files import team_texts
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.purge.app_tables import blank_rows
+from chainviz.purge.values import blank_rows
 from chainviz.store.content.message_reader import read_rows
 from chainviz.store.models import SearchState
 from chainviz.store.purge.blanking import Blanks

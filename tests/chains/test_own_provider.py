@@ -10,7 +10,7 @@ import pytest
 import chainviz
 from chainviz.chains.explorer.actions import Situation
 from chainviz.chains.explorer.subject import Subject
-from chainviz.core.session_facts.read import read_facts
+from chainviz.core.session_facts import read_facts
 from chainviz.fixes.fix import fix_session
 from chainviz.store.models import Version
 from tests.chains.making import ai, human, make_chain_of

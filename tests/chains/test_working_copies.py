@@ -15,7 +15,7 @@ from chainviz.chains.models import Chain, WorkingCopy
 from chainviz.chains.services import rename, to_bin
 from chainviz.chains.working_copies.kept import KEPT_FOR, collect, keep
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.sessions_index import services
 from chainviz.sessions_index.models import Session
 from tests.sessions_index.claude_store import GOOD, user, write_session

@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import IntegrityError, connection, models, transaction
 from django.test import Client
 
-from chainviz.accounts.audit.record import check_all, record
+from chainviz.accounts.audit import check_all, record
 from chainviz.accounts.models import local_member, local_owner
 from chainviz.chains.audit import add, note
 from chainviz.chains.fsck import fsck_library
@@ -22,17 +22,15 @@ from chainviz.core.operations.edit import Edit
 from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.core.recipes import make_step
 from chainviz.core.secrets import WordList as ListValue
-from chainviz.drafts.fsck import fsck_drafts
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.run import change
-from chainviz.drafts.services import save
+from chainviz.drafts.services import fsck_drafts, save
 from chainviz.drafts.target import Target, target_of_draft, target_of_version
-from chainviz.recipes.fsck import fsck_recipes
 from chainviz.recipes.models import WordList
-from chainviz.recipes.services import create, save_list
-from chainviz.review.certificates.services import begin as certify
+from chainviz.recipes.services import create, fsck_recipes, save_list
+from chainviz.review.certificates import begin as certify
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import TeamRules, Thread
 from chainviz.review.requests.services import ask, give_verdict
 from chainviz.review.sign_off import sign_off_version

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from chainviz.chains.models import Chain
 from chainviz.core.chain.chain import Splice
 from chainviz.core.chain.messages import HUMAN, Message, Text
+from chainviz.core.state.document import seen_messages
 from chainviz.core.state.export import next_call
-from chainviz.core.state.processed_length import seen_messages
 from chainviz.drafts.models import Draft
 from chainviz.drafts.state import page as document
 from chainviz.store.content import message_reader

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.models import Membership, Team
+from chainviz.accounts.models import AuditRow, Membership, Team
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
 from chainviz.chains.models import Arrival, Chain

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from chainviz.accounts.audit.models import AuditRow
+from chainviz.accounts.models import AuditRow
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations import run as operation_job
 from chainviz.jobs.tasks import run_next_job

@@ -13,13 +13,12 @@ from django.db import connection
 from django.utils import timezone
 
 from chainviz.accounts import middleware
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.models import IdempotencyKey, Membership, Team
+from chainviz.accounts.models import AuditRow, IdempotencyKey, Membership, Team
 from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain
 from chainviz.chains.uploads import arrivals
 from chainviz.drafts.models import Draft
-from chainviz.http_api import repeat, threads
+from chainviz.http_api import errors, threads
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_next_job
 from chainviz.purge.jobs import start_purge
@@ -164,7 +163,7 @@ def test_a_request_that_died_is_done_by_the_next(editor: Program, at: str, monke
         return found
 
     with monkeypatch.context() as slow:
-        slow.setattr(repeat, "claim", overtaken)
+        slow.setattr(errors, "claim", overtaken)
         lost = send(editor, path, {"text": "One"}, "k")
     assert (lost.status_code, "took too long" in lost.json()["error"]) == (409, True)
     assert (Thread.objects.count(), IdempotencyKey.objects.count()) == (0, 1), "what the first wrote is taken back"

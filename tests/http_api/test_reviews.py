@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.models import Team
+from chainviz.accounts.models import AuditRow, Team
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
 from chainviz.chains.models import Chain

@@ -13,8 +13,7 @@ import httpx2
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.models import Team
+from chainviz.accounts.models import AuditRow, Team
 from chainviz.accounts.permissions import Role
 from chainviz.accounts.tokens import create_token
 from chainviz.chains.models import Chain

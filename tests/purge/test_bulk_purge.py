@@ -16,8 +16,8 @@ from chainviz.cli import main
 from chainviz.core.recipes import NO_MASK, NOT_PURGED
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.recipes.fsck import fsck_recipes
 from chainviz.recipes.models import Recipe
+from chainviz.recipes.services import fsck_recipes
 from tests.accounts.people import client_of, make_member, make_team
 from tests.chains.making import ai, human, make_chain
 from tests.drafts.pages import send_form

@@ -6,7 +6,7 @@ import pytest
 
 from chainviz.purge.jobs import start_look, start_purge
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import Comment, SignOff, Thread
 from chainviz.review.requests.services import give_verdict
 from chainviz.review.sign_off import sign_off_version

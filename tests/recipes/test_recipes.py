@@ -24,9 +24,8 @@ from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.presets import save_preset
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.recipes.fsck import fsck_recipes
 from chainviz.recipes.models import Recipe, WordList
-from chainviz.recipes.services import change, create, save_list, value_of, without_lists
+from chainviz.recipes.services import change, create, fsck_recipes, save_list, value_of, without_lists
 from chainviz.store.fsck import fsck
 from chainviz.store.site_backup import models_to_back_up
 from tests.accounts.people import client_of, make_member

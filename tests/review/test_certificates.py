@@ -136,7 +136,7 @@ def test_fsck_misses_one_that_is_gone(client: Client, chain: Chain) -> None:
 
 
 def test_a_long_chain_is_a_job_that_can_be_stopped(client: Client, chain: Chain, monkeypatch: Any) -> None:
-    monkeypatch.setattr("chainviz.review.certificates.services.is_long", lambda stored: True)
+    monkeypatch.setattr("chainviz.review.certificates.is_long", lambda stored: True)
     waiting = certified(client, chain)["Location"]
     assert "Making the certificate" in client.get(waiting).content.decode()
     client.post(waiting, {"act": "stop"})

@@ -10,7 +10,7 @@ from django.db.models import Model
 
 from chainviz.chains.models import Chain
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import Mute, SignOff, TeamRules, Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.sign_off import sign_off_version

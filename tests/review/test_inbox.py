@@ -22,8 +22,8 @@ from chainviz.chains.models import Chain
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.review.inbox.notices import send as send_notice
 from chainviz.review.models import Comment, MailChoice, Notice, Presence, ReviewRequest, Thread, Verdict
+from chainviz.review.notices import send as send_notice
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.sign_off import sign_off_version
 from chainviz.review.threads.writing import NewThread, begin, reply

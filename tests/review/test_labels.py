@@ -13,7 +13,7 @@ from django.test import Client
 from chainviz.accounts.models import AuditRow, local_owner
 from chainviz.drafts.target import version_of
 from chainviz.review.fsck import fsck_review
-from chainviz.review.labels.services import LabelChoice, labels_of, set_label
+from chainviz.review.labels import LabelChoice, labels_of, set_label
 from chainviz.review.models import Label, TeamRules, Thread
 from chainviz.review.requests.services import give_verdict
 from chainviz.review.threads.writing import NewThread, begin

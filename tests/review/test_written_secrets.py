@@ -7,7 +7,7 @@ import pytest
 from chainviz.chains.secrets.scans import start_library_scan
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.requests.standing import standing_of

@@ -14,7 +14,7 @@ from chainviz.bulk.models import BulkRow
 from chainviz.chains import services
 from chainviz.chains.models import Chain
 from chainviz.core.operations.contract import Options
-from chainviz.review.labels.services import LabelChoice, set_label
+from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import Label
 from chainviz.review.requests.services import review_lock
 

@@ -1,17 +1,23 @@
-"""The part of a chain that the chart of bytes shows, and the addresses of its parts."""
+"""The part of a chain that the chart of bytes shows: the addresses of its parts, and its bytes by tool and role."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 
 from chainviz.core.chain.paths import Path, parse_path
+from chainviz.core.counts import count_text
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.content.message_reader import pieces_of, total_size
+from chainviz.store.content.message_reader import pieces_of, read_shapes, total_size
+from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.content.pieces import cut
+from chainviz.store.models import Outline
+from chainviz.store.outline.measures import Charts, unpack_charts
 from chainviz.store.outline.reader import OutlineReader
+from chainviz.store.outline.rows import cut_rows
 
 MOST_NAME = 500
 """The longest tool name in an address, in characters."""
@@ -135,3 +141,192 @@ def read_address(page: str, query: QueryDict) -> Address:
         tool[:MOST_NAME] if tool is not None else None,
         query.get("part", "") if tool is None else "",
     )
+
+
+MOST_READ = 4_000
+"""The most messages whose shapes are read for a page."""
+MOST_SUMMED = 16_000
+"""The most messages whose shapes are read only for totals of the level and of everything outside it."""
+MOST_PARTS = 20_000
+"""The most parts of those messages; more are not listed one by one."""
+TEXTS = {"ai": "AI texts", "human": "Human messages", "system": "System messages", "tool": "Other tool texts"}
+"""Names for the content of a role's messages, other than calls and results."""
+CALL, RESULT = "call", "result"
+
+
+@dataclass(frozen=True, slots=True)
+class PartSize:
+    path: Path
+    kind: str
+    """`call`, `result`, or a role for anything else."""
+    size: int
+
+
+@dataclass(slots=True)
+class NodeSize:
+    path: Path
+    size: int = 0
+    parts: list[PartSize] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Group:
+    """The calls and results of a tool, or the other content in messages of a role."""
+
+    name: str
+    role: str
+    """The role; `tool` for a tool."""
+    is_tool: bool
+    size: int = 0
+    calls: int = 0
+    results: int = 0
+    result_size: int = 0
+    nodes: list[NodeSize] = field(default_factory=list)
+    """The nodes with their sizes; empty if only totals are known."""
+
+    @property
+    def count(self) -> str:
+        """The number of calls, or of results if there are more."""
+        return count_text(self.calls, "call") if self.calls >= self.results else count_text(self.results, "result")
+
+    @property
+    def call_size(self) -> int:
+        return self.size - self.result_size if self.is_tool else 0
+
+
+def groups_of(chain: StoredChain, outline: Outline, level: Level) -> list[Group] | None:
+    """Return the charts with any parts, the largest first, or None if only the size of the level is known."""
+    found = _read(chain, level) if len(level.messages) <= MOST_READ else None
+    if found is None:
+        charts = _charts(chain, outline, level)
+        found = None if charts is None else _sums(charts)
+    return None if found is None else sorted(found, key=lambda group: (-group.size, group.name))
+
+
+class _Groups:
+    def __init__(self) -> None:
+        self.found: dict[tuple[bool, str], Group] = {}
+
+    def add(self, shape: StoredShape, place: Path, names: dict[str, str]) -> None:
+        """`names` contains the tools by call id of the row, for results that do not name their tool."""
+        for index, part in enumerate(shape.parts):
+            path = Path(place.section, place.pair, place.message, index)
+            if part.kind in ("tool_call", "tool_result"):
+                is_result = part.kind == "tool_result"
+                name = part.name or names.get(part.id, "") if is_result else part.name
+                if not is_result:
+                    names[part.id] = name
+                group = self._group(True, name, "tool")
+                group.calls += not is_result
+                group.results += is_result
+                group.result_size += part.size if is_result else 0
+                self._count(group, PartSize(path, RESULT if is_result else CALL, part.size))
+            elif part.size:
+                role = shape.role if shape.role in TEXTS else "tool"
+                self._count(self._group(False, role, role), PartSize(path, role, part.size))
+
+    def _group(self, is_tool: bool, name: str, role: str) -> Group:
+        key = is_tool, name
+        if key not in self.found:
+            self.found[key] = Group(name if is_tool else TEXTS[role], role, is_tool)
+        return self.found[key]
+
+    @staticmethod
+    def _count(group: Group, part: PartSize) -> None:
+        group.size += part.size
+        node = part.path.node
+        if not group.nodes or group.nodes[-1].path != node:
+            group.nodes.append(NodeSize(node))
+        group.nodes[-1].size += part.size
+        group.nodes[-1].parts.append(part)
+
+
+def _read(chain: StoredChain, level: Level) -> list[Group] | None:
+    groups = _Groups()
+    shapes = [found.shape for found in chain.rows(level.messages.start, level.messages.stop)]
+    if sum(len(shape.parts) for shape in shapes) > MOST_PARTS:
+        return None
+    if level.is_inside and level.first is not None:
+        names = {part.id: part.name for shape in _call_before(chain, level) for part in shape.parts}
+        _add(groups, shapes, level.first, names)
+        return list(groups.found.values())
+    for path, row in zip(_paths(chain, level), cut_rows(shapes), strict=True):
+        # the header's path names its message; m0 of a pair is reserved for the AI message
+        number = path.message or 0 if path.pair == 0 else int(row.pair.ai is None)
+        _add(groups, row.messages, Path(path.section, path.pair, number), {})
+    return list(groups.found.values())
+
+
+def _add(groups: _Groups, shapes: Iterable[StoredShape], first: Path, names: dict[str, str]) -> None:
+    """Return the messages of one row, from the path of the first on."""
+    for number, shape in enumerate(shapes, first.message or 0):
+        groups.add(shape, Path(first.section, first.pair, number), names)
+
+
+def _call_before(chain: StoredChain, level: Level) -> list[StoredShape]:
+    """Return the first message of the pair whose other messages form the level. Its calls name the tools of their results."""
+    if not level.is_inside or level.first is None:
+        return []
+    start = chain.span(level.first.node).start
+    return [chain.rows(start, start + 1)[0].shape] if start < level.messages.start else []
+
+
+def _paths(chain: StoredChain, level: Level) -> Iterator[Path]:
+    outline = chain.outline
+    if not level.rows:
+        return
+    first = outline.section_of_row(level.rows.start).number
+    last = outline.section_of_row(level.rows.stop - 1).number
+    for section in outline.sections(first, last + 1):
+        begin = max(level.rows.start, section.before.rows)
+        for row in range(begin, min(level.rows.stop, section.before.rows + section.measure.rows)):
+            yield section.path_of(row)
+
+
+def _charts(chain: StoredChain, outline: Outline, level: Level) -> Charts | None:
+    """Return the charts of a level. They are computed from its rows, or from the whole chain less the rows outside,
+    whichever reads less. None if both are too many."""
+    inside, total = level.messages, chain.snapshot.messages
+    if min(len(inside), total - len(inside)) > MOST_SUMMED:
+        return None
+    call = _call_before(chain, level)
+    if len(inside) <= MOST_SUMMED:
+        charts = Charts()
+        _add_rows(charts, chain, inside, 1, call)
+        return charts
+    charts = unpack_charts(outline.charts)
+    _add_rows(charts, chain, range(inside.start), -1, [])
+    _add_rows(charts, chain, range(inside.stop, total), -1, call)
+    return charts
+
+
+def _add_rows(charts: Charts, chain: StoredChain, messages: range, sign: int, call: list[StoredShape]) -> None:
+    """Add rows to the charts, or subtract them. `call` is the call before the first row that the row answers; it is not
+    counted."""
+    charts.add(call, -sign)
+    for row in cut_rows(read_shapes(cut(pieces_of(chain.snapshot), messages.start, messages.stop))):
+        charts.add((*call, *row.messages), sign)
+        call = []
+
+
+def _sums(charts: Charts) -> list[Group]:
+    tools = [
+        Group(name, "tool", True, call_size + result_size, calls, results, result_size)
+        for name, (calls, call_size, results, result_size, _) in charts.tools.items()
+    ]
+    rest: dict[str, int] = {}
+    for role, (_, size) in charts.roles.items():
+        known = role if role in TEXTS else "tool"
+        rest[known] = rest.get(known, 0) + size
+    # calls are in AI messages and results in tool messages, but messages of people may contain calls too
+    _take(rest, sum(tool.call_size for tool in tools), ("ai", "human", "tool", "system"))
+    _take(rest, sum(tool.result_size for tool in tools), ("tool", "human", "ai", "system"))
+    return [*tools, *(Group(TEXTS[role], role, False, size) for role, size in rest.items() if size)]
+
+
+def _take(rest: dict[str, int], size: int, roles: tuple[str, ...]) -> None:
+    for role in roles:
+        taken = min(size, rest.get(role, 0))
+        if taken:
+            rest[role] -= taken
+            size -= taken

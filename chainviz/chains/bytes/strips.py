@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
-from chainviz.chains.bytes.groups import MOST_READ, RESULT
-from chainviz.chains.bytes.level import Address, Level, level_of, range_name
+from chainviz.chains.bytes.level import MOST_READ, RESULT, Address, Level, level_of, range_name
 from chainviz.chains.render.charts import WIDTH, Block
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.chain import StoredChain

@@ -20,7 +20,7 @@ from chainviz.chains.diff.groups import build_alone, build_group, departed, fold
 from chainviz.core.counts import count_text
 from chainviz.core.diff import chains as core
 from chainviz.core.diff.group_table import GroupTable
-from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.core.usage.model_catalog import estimated_tokens
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.build import outline_of
 from chainviz.web.formatting import byte_text, tokens_text

@@ -24,7 +24,7 @@ from chainviz.chains.diff.page import DiffView, diff_view
 from chainviz.chains.diff.strip_svg import ONE_SIDED, strip_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import version_subject
-from chainviz.chains.exports.shared_page import TITLES, SharedPage, SharedTable, changes_table, share_page
+from chainviz.chains.exports.view import TITLES, SharedPage, SharedTable, changes_table, share_page
 from chainviz.chains.page_jobs import COMPARE_RUNS, JobNeeded
 from chainviz.chains.usage import recorded_times, recorded_usage, uploaded_outline
 from chainviz.chains.verdicts import verdicts_by_provider

@@ -19,7 +19,7 @@ from chainviz.chains.diff.groups import asks_to_unfold, fold_answer
 from chainviz.chains.diff.page import diff_view, measures_of
 from chainviz.chains.explorer.row_views import NO_NOTES, RowNotes, row_notes
 from chainviz.chains.explorer.views import version_subject
-from chainviz.chains.exports.shared_page import SharedPage, SharedTable, changes_table, share_page
+from chainviz.chains.exports.view import SharedPage, SharedTable, changes_table, share_page
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text

@@ -19,7 +19,7 @@ from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.tree import BodyPair
 from chainviz.core.counts import count_text
 from chainviz.core.formats import read_only
-from chainviz.core.usage.estimate import tokenizer, tokens_of
+from chainviz.core.usage.model_catalog import tokenizer, tokens_of
 from chainviz.store.content.message_shapes import PartShape, StoredShape
 from chainviz.store.query.windows import WindowRow, window
 from chainviz.web.formatting import bar_step, byte_text, share_text, token_text

@@ -18,8 +18,7 @@ from typing import Any
 from chainviz.chains.explorer.row_views import overlaps
 from chainviz.chains.render.minimap import Block, joined
 from chainviz.chains.usage import ContextWindow, by_model, last_call, recorded_times, recorded_usage, uploaded_outline, window_of
-from chainviz.core.usage.estimate import estimated_tokens
-from chainviz.core.usage.model_catalog import ChainUsage
+from chainviz.core.usage.model_catalog import ChainUsage, estimated_tokens
 from chainviz.core.usage.recorded import LastCall, TokenUsage, usage_warning
 from chainviz.core.usage.times import Times
 from chainviz.store.content.chain import StoredChain

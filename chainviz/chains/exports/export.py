@@ -23,8 +23,8 @@ from chainviz.core.formats.contract import Format
 from chainviz.core.formats.conversion import Losses
 from chainviz.core.formats.cross_provider import Route
 from chainviz.core.load import document_in
-from chainviz.core.operations.convert.call_ids import accepted_ids, ids_of, words_for
 from chainviz.core.operations.convert.losses import FieldsLeftOut, judge_written
+from chainviz.core.operations.convert.operation import accepted_ids, ids_of, words_for
 from chainviz.core.providers.check import Verdict
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import messages_of

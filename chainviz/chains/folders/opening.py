@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from chainviz.accounts.audit.record import leave_unrecorded
+from chainviz.accounts.audit import leave_unrecorded
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.accounts.audit.record import leave_unrecorded
+from chainviz.accounts.audit import leave_unrecorded
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.folders import choose_folders as folders

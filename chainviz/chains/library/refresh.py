@@ -17,7 +17,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.accounts.audit.record import leave_unrecorded
+from chainviz.accounts.audit import leave_unrecorded
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.folders.choose_folders import chain_folders, sees_files

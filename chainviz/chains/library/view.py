@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chainviz.accounts.audit.record import not_recorded, note, recorded_together
+from chainviz.accounts.audit import not_recorded, note, recorded_together
 from chainviz.accounts.models import Membership, member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains import services

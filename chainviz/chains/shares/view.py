@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chainviz.accounts.audit.record import note, record, recorded_together
+from chainviz.accounts.audit import note, record, recorded_together
 from chainviz.accounts.models import Membership, member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.accounts.tokens import token_digest

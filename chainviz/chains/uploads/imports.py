@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from django.http import QueryDict
 from django.utils import timezone
 
-from chainviz.accounts.audit.record import record
+from chainviz.accounts.audit import record
 from chainviz.accounts.models import Membership
 from chainviz.chains.models import Chain
 from chainviz.chains.titles import file_title, set_title

@@ -12,7 +12,7 @@ from typing import Literal
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Shape
 from chainviz.core.errors import Refused
-from chainviz.core.usage.estimate import estimated_tokens, tokenizer, tokens_of
+from chainviz.core.usage.model_catalog import estimated_tokens, tokenizer, tokens_of
 from chainviz.core.usage.recorded import recorded_in
 
 

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chainviz.accounts.audit.record import not_recorded, note, recorded_together
+from chainviz.accounts.audit import not_recorded, note, recorded_together
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import version_of

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.accounts.audit.record import recorded_together
+from chainviz.accounts.audit import recorded_together
 from chainviz.accounts.permissions import requires
 from chainviz.chains.diff.address import read_diff_query
 from chainviz.chains.diff.groups import asks_to_unfold, fold_answer

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chainviz.core.counts import count_text
-from chainviz.core.usage.estimate import BYTES_PER_TOKEN
+from chainviz.core.usage.model_catalog import BYTES_PER_TOKEN
 from chainviz.drafts.simulation.run import PLAIN, REDACT, SUMMARIZE, LineRan, SimulationRan, Unit
 
 MOST = 120

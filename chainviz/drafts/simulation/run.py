@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from chainviz.core.operations.compact.simulation import Lost, Simulated, Simulation, simulate, simulation_lines, strategy_of
 from chainviz.core.operations.contract import Context
-from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.core.usage.model_catalog import estimated_tokens
 from chainviz.drafts.target import Target, target_of_job
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, start_job

@@ -28,10 +28,9 @@ from chainviz.core.formats import FORMATS, get_format
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.load import load_source
 from chainviz.core.operations.contract import Decision
-from chainviz.core.state.document import State, write_state
+from chainviz.core.state.document import State, provider_length, seen_messages, with_length, write_state
 from chainviz.core.state.export import continuation, is_state_format, provider_of
 from chainviz.core.state.faults import MOST_BYTES, StateFile, read_state, salvage
-from chainviz.core.state.processed_length import provider_length, seen_messages, with_length
 from chainviz.drafts import services
 from chainviz.drafts.operations.proposal import Proposal
 from chainviz.drafts.operations.responses import moved_on, to_draft

@@ -19,7 +19,7 @@ from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations.edit import Edit, EditOptions
 from chainviz.core.operations.repair import Repair, RepairOptions
-from chainviz.core.state.document import VERSION, State, state_document, unknown_members
+from chainviz.core.state.document import VERSION, State, is_shared, provider_length, state_document, unknown_members
 from chainviz.core.state.export import (
     STARTS_WITH_SYSTEM,
     NextCall,
@@ -30,7 +30,6 @@ from chainviz.core.state.export import (
     raw_texts,
     require_readable,
 )
-from chainviz.core.state.processed_length import is_shared, provider_length
 from chainviz.core.usage.document_usage import members_beside
 from chainviz.drafts.operations.responses import moved_on, to_draft
 from chainviz.drafts.operations.run import change

@@ -15,7 +15,7 @@ from chainviz.chains.usage import ContextWindow
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text, text_of
 from chainviz.core.counts import count_text
 from chainviz.core.state.export import NextCall
-from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.core.usage.model_catalog import estimated_tokens
 from chainviz.web.formatting import for_field, from_field
 from chainviz.web.http import small_number
 

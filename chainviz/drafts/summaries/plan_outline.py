@@ -20,8 +20,7 @@ from chainviz.core.operations.summarize import Piece, Plan, SummarizeOptions, Un
 from chainviz.core.operations.summarize.folding import plan
 from chainviz.core.operations.summarize.plan import Rule
 from chainviz.core.operations.summarize.writers.context_window import estimated_usage
-from chainviz.core.usage.estimate import estimated_tokens
-from chainviz.core.usage.model_catalog import chain_usage
+from chainviz.core.usage.model_catalog import chain_usage, estimated_tokens
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.drafts.summaries.runs import endpoint
 from chainviz.llm import Endpoint

@@ -17,7 +17,7 @@ from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.counts import count_text
 from chainviz.core.operations.summarize.facts import KINDS
-from chainviz.core.usage.estimate import estimated_tokens
+from chainviz.core.usage.model_catalog import estimated_tokens
 from chainviz.drafts.summaries.choices import SETTINGS
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.plan_outline import RULES, counted_cost, range_text

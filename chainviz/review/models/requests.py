@@ -226,7 +226,7 @@ class SignOff(Checked):
 
     @property
     def record(self) -> Any:
-        """The facts that sign_off.py or certificates/services.py stored: approvals, checks, removed values, searches."""
+        """The facts that sign_off.py or review/certificates.py stored: approvals, checks, removed values, searches."""
         return unpack(self.packed)
 
     def as_json(self) -> dict[str, object]:

@@ -9,8 +9,8 @@ from hashlib import blake2b
 from django.db.models import Min, Q
 from django.urls import reverse
 
-from chainviz.accounts.audit.listing import act_label
-from chainviz.accounts.audit.record import DONE
+from chainviz.accounts.audit import DONE
+from chainviz.accounts.audit_listing import act_label
 from chainviz.accounts.models import AuditRow, Membership, User
 from chainviz.chains.explorer.rendered_window import titled_rows
 from chainviz.chains.explorer.subject import Subject

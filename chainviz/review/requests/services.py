@@ -19,8 +19,8 @@ from chainviz.chains.versions.heads import person_named
 from chainviz.core.errors import Refused
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
-from chainviz.review.inbox.notices import request_made, verdict_dismissed, verdict_given
 from chainviz.review.models import Review, Reviewer, ReviewRequest, Verdict
+from chainviz.review.notices import request_made, verdict_dismissed, verdict_given
 from chainviz.review.threads.writing import send_pending
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Snapshot, Version

@@ -9,7 +9,7 @@ from django import template
 
 from chainviz.accounts.models import member_of
 from chainviz.chains.models import Chain
-from chainviz.review.labels.services import used_labels
+from chainviz.review.labels import used_labels
 from chainviz.review.models import Label
 from chainviz.review.requests.standing import Badge, standings
 

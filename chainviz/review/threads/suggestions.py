@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
-from chainviz.accounts.audit.record import note
+from chainviz.accounts.audit import note
 from chainviz.accounts.models import User, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for

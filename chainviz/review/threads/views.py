@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.audit import note, recorded_together
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
@@ -26,9 +26,9 @@ from chainviz.core.secrets.scan import scan_text
 from chainviz.review.csv_and_jsonl import exported
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads import writing
-from chainviz.review.threads.anchor_form import about, choices
 from chainviz.review.threads.notes import place_threads
 from chainviz.review.threads.thread_view import ThreadView, members_like, thread_views
+from chainviz.review.threads.writing import about, choices
 from chainviz.review.written_texts import comment_texts
 from chainviz.store.content.chain import StoredChain
 from chainviz.web.http import page_or_fragment, see_other, small_number, wants_fragment

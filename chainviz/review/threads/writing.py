@@ -1,19 +1,29 @@
-"""Writes threads and comments. Each act is one transaction and renews the checksums that cover it."""
+"""Write threads and comments: read the subject of a new thread from a form, and store each act in one transaction with its checksums."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 
 from django.db import transaction
 from django.utils import timezone
 
 from chainviz.accounts.models import User
+from chainviz.chains.explorer.inspector import PART_WORDS
 from chainviz.chains.models import Chain
+from chainviz.chains.render.visible_text import one_line
+from chainviz.core.chain.messages import Message
+from chainviz.core.chain.paths import Path
 from chainviz.core.errors import Refused
+from chainviz.core.review import part_text, words_pattern
 from chainviz.jobs.lease import storable
-from chainviz.review.inbox.notices import comments_sent, thread_changed
 from chainviz.review.models import Comment, Discussion, Thread
+from chainviz.review.notices import comments_sent, thread_changed
 from chainviz.store.checksums import renew_checksums
+from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.message_shapes import PREVIEW
 
 MOST_TEXT = 20_000
 
@@ -132,3 +142,98 @@ def _locked(chain: Chain) -> Discussion:
     """Lock the threads of a chain, so that writers take turns."""
     Discussion.objects.get_or_create(chain=chain)
     return Discussion.objects.select_for_update().get(chain=chain)
+
+
+MOST_PARTS = 60
+MOST_QUOTE = 5_000
+EXCERPT = 300
+NOT_FOUND = "These words are not in the node. Copy them exactly, or leave the field empty."
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    path: str
+    label: str
+
+
+def choices(chain: StoredChain, path: Path) -> list[Choice]:
+    """Return the node, and the parts of its messages."""
+    node = path.node
+    found = [Choice(str(node), _whole(node))]
+    if node.pair is None:
+        return found
+    for place, row in enumerate(chain.rows(*_bounds(chain, node))):
+        message = chain.outline.path_at(_bounds(chain, node)[0] + place)
+        for number, part in enumerate(row.shape.parts):
+            words = f"{PART_WORDS[part.kind]} {one_line(part.name, 40)}".strip()
+            at = Path(message.section, message.pair, message.message, number)
+            found.append(Choice(str(at), f"{words} ({at})"))
+            if len(found) > MOST_PARTS:
+                return found
+    return found
+
+
+def _whole(node: Path) -> str:
+    if node.pair is None:
+        return f"Section {node.section}"
+    return f"The whole pair {node.number}" if node.message is None else "The whole message"
+
+
+def _bounds(chain: StoredChain, path: Path) -> tuple[int, int]:
+    span = chain.span(Path(path.section, path.pair, path.message))
+    return span.start, min(span.stop, span.start + MOST_PARTS)
+
+
+def about(chain: StoredChain, version: int, path: Path | None, quote: str, nth: int = 0) -> NewThread:
+    """Return a thread on these words. `nth`: the number of their occurrence, counted from 0; the last one if there are fewer. Raises
+    Refused if the words are not in the node, PathError if there is no such node.
+    """
+    quote = storable(quote).replace("\r\n", "\n")
+    if path is None:
+        return NewThread(version, Thread.Kind.CHAIN)
+    bounds = _bounds(chain, path)
+    if quote.strip():
+        return _about_words(chain, version, path, quote[:MOST_QUOTE], nth)
+    if path.part is None:
+        first = next(iter(chain.rows(bounds[0], bounds[0] + 1)), None)
+        return NewThread(version, Thread.Kind.NODE, str(path), quote=_excerpt(first.shape.preview, PREVIEW) if first else "")
+    parts = chain.slice(bounds[0], bounds[0] + 1)[0].parts
+    if path.part >= len(parts):
+        raise Refused(f"{path} is not in this chain.")
+    return NewThread(version, Thread.Kind.PART, str(path), quote=_excerpt(part_text(parts[path.part]), EXCERPT))
+
+
+def _excerpt(text: str, most: int) -> str:
+    """Cut a text to at most so many characters, with an ellipsis."""
+    return text if len(text) < most else f"{text[: most - 1].rstrip()}…"
+
+
+def _about_words(chain: StoredChain, version: int, path: Path, quote: str, nth: int) -> NewThread:
+    if path.pair is None:
+        raise Refused("Choose the message that contains these words, or leave the field empty.")
+    start, stop = _bounds(chain, path)
+    for place, message in enumerate(chain.slice(start, stop)):
+        at = chain.outline.path_at(start + place)
+        for number, text in _texts(message, path):
+            found = _find(text, quote, nth)
+            if found is not None:
+                where = Path(at.section, at.pair, at.message, number)
+                return NewThread(version, Thread.Kind.TEXT, str(where), *found, quote=text[slice(*found)])
+    raise Refused(NOT_FOUND)
+
+
+def _texts(message: Message, path: Path) -> Iterator[tuple[int, str]]:
+    for number, part in islice(enumerate(message.parts), MOST_PARTS if path.part is None else None):
+        if path.part in (None, number):
+            yield number, part_text(part)
+
+
+def _find(text: str, quote: str, nth: int) -> tuple[int, int] | None:
+    """Find the words as they are, else as a page shows them: with other spaces, and without Markdown."""
+    exact = [re.compile(re.escape(each)) for each in dict.fromkeys((quote, quote.replace("↵\n", "\\n")))]
+    words = words_pattern(quote.replace("↵\n", "\\n"))
+    for pattern in [*exact, words] if words else exact:
+        found = list(islice(pattern.finditer(text), nth + 1))
+        if found:
+            return found[-1].span()
+    return None

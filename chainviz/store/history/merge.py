@@ -15,12 +15,11 @@ from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.diff.merge import three_way
 from chainviz.core.diff.merge.items import CHOICES, SIDES, Choice, Entry, Keys, Merged, merge_items, merge_texts, settled
-from chainviz.core.diff.merge.messages import merge_messages
-from chainviz.core.diff.merge.sequences import Contents, Keyed
+from chainviz.core.diff.merge.messages import Contents, Keyed, merge_messages
 from chainviz.core.diff.merge.three_way import Change, Merge, Region
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.operations.edit import Edit
-from chainviz.core.state.processed_length import is_state, recorded_length, with_length
+from chainviz.core.state.document import is_state, recorded_length, with_length
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader, StoredMessage, pieces_of, read_rows
 from chainviz.store.content.pieces import Piece, PieceSplice, Places, differences, join, splice, total

@@ -12,7 +12,7 @@ from chainviz.core import formats
 from chainviz.core.diff.merge.items import Choice
 from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.operations.contract import Decision
-from chainviz.core.state.processed_length import is_state
+from chainviz.core.state.document import is_state
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import BodyReader, pieces_of, read_batches
 from chainviz.store.content.pieces import Piece, PieceSplice, PlacedMessage, PlacedSplice, differences, total

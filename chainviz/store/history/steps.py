@@ -23,7 +23,7 @@ from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.units import to_json
 from chainviz.core.errors import Refused
 from chainviz.core.formats.stylist import Stylist
-from chainviz.core.state.processed_length import ChangedState, is_state, recorded_length, with_length
+from chainviz.core.state.document import ChangedState, is_state, recorded_length, with_length
 from chainviz.store.content.chain import chain_to_edit
 from chainviz.store.content.codec import pack_body
 from chainviz.store.content.message_reader import HELD_ROWS, StoredMessage, pieces_of, read_rows

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chainviz.core.chain.messages import SYSTEM, Fragment
+from chainviz.core.state.document import is_shared
 from chainviz.core.state.export import is_state_format
-from chainviz.core.state.processed_length import is_shared
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of, read_batches, read_rows, total_size
 from chainviz.store.content.pieces import Piece, cut

@@ -20,8 +20,7 @@ from chainviz.core.formats.conversion import sources_in
 from chainviz.core.formats.cross_provider import Route
 from chainviz.core.formats.traces.inspect_log import filled_in
 from chainviz.core.load import document_in
-from chainviz.core.operations.convert.call_ids import NewIds, accepted_ids, ids_of, renamed
-from chainviz.core.operations.convert.operation import new_request
+from chainviz.core.operations.convert.operation import NewIds, accepted_ids, ids_of, new_request, renamed
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import BodyReader, messages_of, pieces_of, read_batches, read_rows
 from chainviz.store.content.pieces import Piece

@@ -12,8 +12,7 @@ import pytest
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.models import Team, local_member
+from chainviz.accounts.models import AuditRow, Team, local_member
 from chainviz.accounts.permissions import Role
 from chainviz.chains.folders import choose_folders, opening, scan
 from chainviz.chains.folders.choose_folders import watch

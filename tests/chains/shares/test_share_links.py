@@ -12,8 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.models import Membership, Team
+from chainviz.accounts.models import AuditRow, Membership, Team
 from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain, ShareLink
 from chainviz.chains.shares.view import links_of, make_link

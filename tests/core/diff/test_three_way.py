@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.diff.merge.items import Choice, Entry, Keys, Merged, merge_items
-from chainviz.core.diff.merge.sequences import Contents
+from chainviz.core.diff.merge.messages import Contents
 from chainviz.core.diff.merge.three_way import Change, Conflict, Merge, merge
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 from chainviz.core.observations.contract import Block
-from chainviz.core.observations.round_trip import check, rewrite
-from chainviz.core.observations.texts import ObservationReader, is_wrapped, write_observation
+from chainviz.core.observations.texts import ObservationReader, check, is_wrapped, rewrite, write_observation
 from tests.core.observations.strategies import TOOLS, block_lists, contents, conventions, wrappers
 from tests.examples import examples
 

@@ -1,2 +1,2 @@
-"""Merge two changed versions with their common base: lists (`three_way`, with `sequences` for rows that both changed), items
-and texts (`items`), and one message (`messages`)."""
+"""Merge two changed versions with their common base: lists (`three_way`), items and texts (`items`), one message, and rows that
+both changed (`messages`)."""

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from chainviz.core.diff.align import Gap, align
 from chainviz.core.diff.merge.items import CHOICES, SIDES, Choice
-from chainviz.core.diff.merge.sequences import Contents, Joining, Keyed, Resolution, resolve
+from chainviz.core.diff.merge.messages import Contents, Joining, Keyed, Resolution, resolve
 
 Item = TypeVar("Item")
 

@@ -17,10 +17,10 @@ from chainviz.core.documents.detection.json_lines import (
     outline_lines,
     refuse_strangers,
     refuse_without_messages,
+    text_places,
 )
 from chainviz.core.documents.detection.recognition import SAMPLE_UNITS, SNIFF, Keys, Recognition, take_sample
 from chainviz.core.documents.detection.sequences import Group, grouped, trees, with_answers, with_choices, without_repeated
-from chainviz.core.documents.detection.text_places import text_places
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.scan import Window, byte_length, fault, fault_in, skip_space
 from chainviz.core.documents.source import Source

@@ -18,7 +18,7 @@ from chainviz.core.chain.surroundings import Surroundings
 from chainviz.core.chain.tree import ChainAST, message_paths, parse, span
 from chainviz.core.counts import count_text
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.operations.compact.compactor_types import Composite, MessageLimit, TokenLimit
+from chainviz.core.operations.compact.compactors import Composite, MessageLimit, TokenLimit
 from chainviz.core.operations.compact.contract import REDUCTIONS, Compactor, NoBoundary, Reduction, Settings, Trial
 from chainviz.core.operations.compact.strategy import Compacted, Strategy, as_value, parse_strategy
 from chainviz.core.operations.contract import Badge, Context, Decision, Operation, Options, Outcome

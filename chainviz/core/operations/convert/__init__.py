@@ -3,7 +3,7 @@
 Ids stay if the target accepts them. If a provider is chosen, ids follow the template of its API, and another provider's reasoning is
 removed, because APIs refuse it.
 
-In reading order: `call_ids`, `losses`, `operation` (the entry point).
+In reading order: `losses`, `operation` (the entry point).
 """
 
 from __future__ import annotations

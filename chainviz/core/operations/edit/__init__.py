@@ -12,7 +12,6 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.edit.locate import FIELDS, Action, Change, EditOptions, Place
-from chainviz.core.operations.edit.record import is_read_again, with_copies
 from chainviz.core.operations.edit.structure import (
     add_event,
     add_part,
@@ -26,7 +25,18 @@ from chainviz.core.operations.edit.structure import (
     set_image,
     split,
 )
-from chainviz.core.operations.edit.values import answer, new_call_id, set_arguments, set_call_id, set_name, set_result, set_role, set_text
+from chainviz.core.operations.edit.values import (
+    answer,
+    is_read_again,
+    new_call_id,
+    set_arguments,
+    set_call_id,
+    set_name,
+    set_result,
+    set_role,
+    set_text,
+    with_copies,
+)
 from chainviz.core.operations.edit.warnings import edited_messages, is_signed, new_losses, warnings_for, without_signed_reasoning
 
 __all__ = ["FIELDS", "Action", "Edit", "EditOptions"]

@@ -11,10 +11,10 @@ from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.tree import message_paths
 from chainviz.core.errors import Refused
 from chainviz.core.observations.reader import Recognition, called_tools
-from chainviz.core.observations.round_trip import Loss
+from chainviz.core.observations.texts import Loss
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.observations import rewrites
-from chainviz.core.operations.observations.options import ConventionName, ObservationsOptions, Rewrite, Skip, Task
+from chainviz.core.operations.observations.rewrites import ConventionName, ObservationsOptions, Rewrite, Skip, Task
 
 WAYS = {"keep": rewrites.reformat_texts, "to_text": rewrites.move_to_text, "to_tools": rewrites.move_to_tools}
 

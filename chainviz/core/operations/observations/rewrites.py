@@ -1,26 +1,114 @@
-"""The three ways of converting tool results: to another text convention, from tool messages to text, and back. A change of convention
-keeps roles, media and the text around results."""
+"""The options of converting tool results, and the three ways: to another text convention, from tool messages to text, and back.
+
+A change of convention keeps roles, media and the text around results.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from chainviz.core.chain.chain import Splice
+from pydantic import Field
+
+from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Message, Part, Text, ToolCall, ToolResult
 from chainviz.core.chain.tool_ids import DEFAULT_TEMPLATE, parse_template
 from chainviz.core.chain.tree import BodyPair, match_results
 from chainviz.core.dialects.values import is_object
 from chainviz.core.documents.json.edit import quote
 from chainviz.core.observations.contract import LABELS, MARKDOWN, XML, Block, Observation, ObservedMessage, TextObservation
-from chainviz.core.observations.reader import Action, read_actions, read_messages, walk
-from chainviz.core.observations.round_trip import Loss, check, ignored_losses, rewrite
-from chainviz.core.observations.texts import ObservationReader, is_wrapped, write_observation
-from chainviz.core.operations.observations.options import ConventionName, ObservationsOptions, Rewrite, Skip, Task
+from chainviz.core.observations.reader import Action, Recognition, read_actions, read_messages, walk
+from chainviz.core.observations.texts import Loss, ObservationReader, check, ignored_losses, is_wrapped, rewrite, write_observation
+from chainviz.core.operations.contract import Context, Options
 from chainviz.core.progress import counted
 from chainviz.core.text_formats import get_text_format
 from chainviz.core.toolchain.calls import Call
 from chainviz.core.toolchain.results import ERROR, MISSING, is_error
+
+ConventionName = Literal["raw", "brackets", "markdown", "xml"]
+
+
+class ObservationsOptions(Options):
+    to: ConventionName = Field(
+        "xml",
+        title="Write results as",
+        description="raw has no headers, brackets has [tool] lines, markdown # headers, xml <tool> tags.",
+        json_schema_extra={
+            "choices": {**LABELS},
+            "hint": "Raw has no headers, brackets [tool] lines, Markdown # headers, XML <tool> tags.",
+        },
+    )
+    roles: Literal["keep", "to_text", "to_tools"] = Field(
+        "keep",
+        title="Message roles",
+        description="keep rewrites results in texts; to_text turns tool messages into text, to_tools text into tool messages.",
+        json_schema_extra={
+            "choices": {"keep": "Keep", "to_text": "Tool messages to text", "to_tools": "Text to tool messages"},
+            "hint": "",
+        },
+    )
+    wrapper: Literal["auto", "none", "section"] = Field(
+        "auto",
+        title="Wrapper",
+        description="auto wraps XML and brackets in <observation>; section also wraps Markdown, under a header.",
+        json_schema_extra={
+            "choices": {"auto": "Automatic", "none": "None", "section": "Always"},
+            "hint": "Automatic: <observation> around XML and brackets, none around Markdown.",
+        },
+    )
+    sources: tuple[ConventionName, ...] = Field(
+        ("brackets", "markdown", "xml"),
+        title="Rewrite from",
+        description="Conventions to rewrite. raw reads the text after an AI message with one call as its result.",
+        json_schema_extra={"choices": {**LABELS}, "hint": "Raw reads the text after an AI message with one call as its result."},
+    )
+    names: tuple[str, ...] = Field((), title="More tools", description="Names of tools that have results in the chain but no calls.")
+    section: str = Field("action", title="Calls in", description="The section of AI messages that holds calls as text.")
+    action_text: Literal["remove", "keep"] = Field(
+        "remove",
+        title="Text of calls",
+        description="With to_tools: remove or keep the sections that become calls.",
+        json_schema_extra={"hint": "When text becomes tool messages."},
+    )
+    force: bool = Field(False, title="Convert anyway", description="Convert even if results would not read back or call ids are lost.")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    chain: Chain
+    options: ObservationsOptions
+    recognition: Recognition
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A change to consecutive messages."""
+
+    splice: Splice
+    what: str
+    """The change in words: `brackets to XML`."""
+    results: int
+    survived: int
+    """The number of results that read back with the same name, order and bytes."""
+    size_before: int
+    """The size in bytes of the old messages."""
+    losses: tuple[Loss, ...] = ()
+    ids: int = 0
+    """The number of call ids that are lost or generated."""
+
+    @property
+    def size_after(self) -> int:
+        return sum(message.size for message in self.splice.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A message that could not be converted, and why."""
+
+    message: int
+    reason: str
 
 
 def reformat_texts(task: Task) -> Iterator[Rewrite]:

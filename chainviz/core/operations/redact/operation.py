@@ -16,10 +16,9 @@ from chainviz.core.chain.tree import message_paths
 from chainviz.core.formats import get_format
 from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.redact.candidates import STRETCH, read_bodies
-from chainviz.core.operations.redact.decide import decide
-from chainviz.core.operations.redact.decision_table import DecisionTable, Row, audit_record
+from chainviz.core.operations.redact.decide import DecisionTable, Row, audit_record, decide
 from chainviz.core.operations.redact.options import RedactOptions
-from chainviz.core.operations.redact.policy import Candidate, Kind
+from chainviz.core.operations.redact.policies import Candidate, Kind
 from chainviz.core.operations.redact.rewriting import DEFAULT, rewritten_message
 from chainviz.core.operations.surrounding_copies import Copies, StringsBeside, removed_texts, strings_beside, without_copies
 from chainviz.core.progress import Progress, counted

@@ -1,13 +1,13 @@
 """Summarize: replace old messages by summaries, with a plan that a person sees before anything is written.
 
 In reading order: `options`, `plan` (the plan as a value), `folding` and `reference` (create a plan, with our own rules or exactly
-as the reference does), `limits`, `summary_pair`, `writers` (write the texts), `losses` with `facts`, `operation` (the entry point).
+as the reference does), `summary_pair`, `writers` (write the texts), `facts` (with the losses), `operation` (the entry point).
 """
 
 from __future__ import annotations
 
+from chainviz.core.operations.summarize.facts import Loss, LossReport, Share, losses
 from chainviz.core.operations.summarize.folding import plan
-from chainviz.core.operations.summarize.losses import Loss, LossReport, Share, losses
 from chainviz.core.operations.summarize.operation import Summarize, fold, summarized
 from chainviz.core.operations.summarize.options import PRESETS, SummarizeOptions
 from chainviz.core.operations.summarize.plan import Material, Piece, Plan, Texts, UnchangedNodes

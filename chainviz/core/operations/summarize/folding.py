@@ -19,9 +19,8 @@ from chainviz.core.chain.messages import HUMAN, Shape
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import BodyPair, PairType, Section
 from chainviz.core.formats import get_format
-from chainviz.core.operations.summarize import limits as reasons
-from chainviz.core.operations.summarize.limits import Reason, exceeds_qa_limits, pairs_to_keep, sections_to_keep
-from chainviz.core.operations.summarize.options import SummarizeOptions
+from chainviz.core.operations.summarize import options as reasons
+from chainviz.core.operations.summarize.options import Reason, SummarizeOptions, exceeds_qa_limits, pairs_to_keep, sections_to_keep
 from chainviz.core.operations.summarize.plan import (
     BETWEEN_TEXTS,
     Piece,

@@ -19,8 +19,7 @@ from chainviz.core.formats.contract import Format
 from chainviz.core.formats.stylist import written_size
 from chainviz.core.operations.summarize.options import SummarizeOptions
 from chainviz.core.operations.summarize.summary_pair import NewIds, carried_size, summary_pair
-from chainviz.core.operations.summarize.writers.contract import Case, SummaryRequest, Unchanged
-from chainviz.core.operations.summarize.writers.prompt import instructions
+from chainviz.core.operations.summarize.writers.contract import Case, SummaryRequest, Unchanged, instructions
 
 Rule = Literal["section", "pair", "rotation", "qa", "qa-human"]
 """In this order: an old section, a large pair of a last section, the oldest pairs of a last section, joined old sections, and the

@@ -18,8 +18,9 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import BodyPair, PairType, parse
 from chainviz.core.errors import Refused
 from chainviz.core.formats import get_format
-from chainviz.core.operations.summarize.limits import (
+from chainviz.core.operations.summarize.options import (
     Reason,
+    SummarizeOptions,
     exceeds_qa_limits,
     large_pair,
     large_section,
@@ -28,7 +29,6 @@ from chainviz.core.operations.summarize.limits import (
     sections_to_keep,
     too_many_sections,
 )
-from chainviz.core.operations.summarize.options import SummarizeOptions
 from chainviz.core.operations.summarize.plan import Material, Piece, Rule, Texts, target_bytes
 from chainviz.core.operations.summarize.summary_pair import PREFIX, NewIds, is_marked_as_reference, overhead, summary_pair, summary_type
 from chainviz.core.operations.summarize.writers.contract import Unchanged

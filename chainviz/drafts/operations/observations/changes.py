@@ -14,10 +14,10 @@ from chainviz.core.chain.chain import MemoryChain, Splice
 from chainviz.core.chain.messages import AI, ROLE_NAMES, Message, Text, ToolCall, ToolResult
 from chainviz.core.counts import count_text
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
-from chainviz.core.observations.round_trip import Loss
+from chainviz.core.observations.texts import Loss
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.observations.operation import plan_conversion
-from chainviz.core.operations.observations.options import ObservationsOptions, Rewrite
+from chainviz.core.operations.observations.rewrites import ObservationsOptions, Rewrite
 from chainviz.drafts.operations.observations.summary import ChangeRow, PlanSummary
 from chainviz.drafts.target import Target
 from chainviz.web.formatting import byte_text

@@ -13,7 +13,7 @@ from chainviz.chains.render.visible_text import marks
 from chainviz.core.errors import Refused
 from chainviz.core.observations.contract import LABELS
 from chainviz.core.operations.contract import Context, Options
-from chainviz.core.operations.observations.options import ObservationsOptions
+from chainviz.core.operations.observations.rewrites import ObservationsOptions
 from chainviz.drafts.operations.choices import Choices
 from chainviz.drafts.operations.observations.changes import change_window, delta_text, first_losses
 from chainviz.drafts.operations.observations.summary import PlanSummary, Summaries, from_json, planning_job, start_planning, summaries_of

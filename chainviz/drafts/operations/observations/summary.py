@@ -12,7 +12,7 @@ from chainviz.core.observations.index import NumberTable
 from chainviz.core.observations.reader import called_tools
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.observations.operation import Plan, plan_conventions, plan_conversion
-from chainviz.core.operations.observations.options import ObservationsOptions, Rewrite, Skip
+from chainviz.core.operations.observations.rewrites import ObservationsOptions, Rewrite, Skip
 from chainviz.drafts.target import Target, target_of_job
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job

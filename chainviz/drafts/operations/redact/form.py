@@ -10,8 +10,7 @@ from typing import Any
 from django.http import QueryDict
 from pydantic import ValidationError
 
-from chainviz.chains.bytes.groups import RESULT, groups_of
-from chainviz.chains.bytes.level import level_of
+from chainviz.chains.bytes.level import RESULT, groups_of, level_of
 from chainviz.core.chain.messages import byte_size
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.counts import count_text

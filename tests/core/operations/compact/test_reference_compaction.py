@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chainviz.core.operations.compact import REFERENCE, Settings, parse_strategy
-from chainviz.core.operations.compact.compactor_types import boundary
+from chainviz.core.operations.compact.compactors import boundary
 from chainviz.core.operations.compact.contract import Compactor, Panic
 from chainviz.core.operations.compact.strategy import EVERYTHING_REMOVED
 from chainviz.core.state.call import CompactionFailed

@@ -15,8 +15,9 @@ from chainviz.core.chain.messages import CallRef, Message, text_of
 from chainviz.core.chain.tree import ChainAST, parse
 from chainviz.core.generate import generate_messages
 from chainviz.core.operations.contract import Context
-from chainviz.core.operations.summarize import SUMMARIZE, Manual, SummarizeOptions, Unchanged, fold, limits
+from chainviz.core.operations.summarize import SUMMARIZE, Manual, SummarizeOptions, Unchanged, fold
 from chainviz.core.operations.summarize.folding import plan
+from chainviz.core.operations.summarize.options import LAST_PAIR, ONE_SUMMARY, SMALL_ENOUGH, TOO_SMALL
 from chainviz.core.operations.summarize.summary_pair import PREFIX
 from tests.core.operations.summarize.fake import NOW, OLD, TALK, Fake, size, text_in, work
 from tests.core.operations.summarize.strategies import many, options
@@ -119,8 +120,8 @@ def test_a_plan_says_what_stays_and_why() -> None:
     planned = plan(chain, SummarizeOptions(max_bp_bytes=1_000))
     assert [(piece.key, piece.measure > piece.limit) for piece in planned.pieces] == [("pair:s3.p1", True)]
     assert [(str(kept.first), kept.why, kept.protected) for kept in planned.kept] == [
-        ("s1", limits.ONE_SUMMARY, False), ("s2", limits.TOO_SMALL, False), ("s3.p2", limits.SMALL_ENOUGH, False),
-        ("s3.p3", limits.LAST_PAIR, True),
+        ("s1", ONE_SUMMARY, False), ("s2", TOO_SMALL, False), ("s3.p2", SMALL_ENOUGH, False),
+        ("s3.p3", LAST_PAIR, True),
     ]  # fmt: skip
 
 

@@ -9,12 +9,10 @@ from typing import Any
 from chainviz.core.chain.messages import Message, ToolCall, ToolResult
 from chainviz.core.chain.tree import parse
 from chainviz.core.errors import Refused
-from chainviz.core.operations.summarize.limits import exceeds_qa_limits, sections_to_keep
-from chainviz.core.operations.summarize.options import SummarizeOptions
+from chainviz.core.operations.summarize.options import SummarizeOptions, exceeds_qa_limits, sections_to_keep
 from chainviz.core.operations.summarize.plan import Piece
 from chainviz.core.operations.summarize.reference import pairs_to_fold, reference_steps
-from chainviz.core.operations.summarize.writers.contract import Unchanged
-from chainviz.core.operations.summarize.writers.prompt import prompt_body
+from chainviz.core.operations.summarize.writers.contract import Unchanged, prompt_body
 from chainviz.core.reference import parsed_by_reference
 from tests.core.cases import each_case, expected_message, read_messages
 

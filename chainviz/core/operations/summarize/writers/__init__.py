@@ -1,3 +1,3 @@
-"""Writers of summaries: `contract` (request, result, and summaries by hand), `prompt`, `context_window`, and `extractive`, which
+"""Writers of summaries: `contract` (request, prompt, result, and summaries by hand), `context_window`, and `extractive`, which
 needs no network. Writers that call a model are in `chainviz.llm`.
 """

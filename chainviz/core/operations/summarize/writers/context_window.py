@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from chainviz.core.chain.messages import HUMAN, Message, Part, Text, ToolCall, ToolResult, byte_size
 from chainviz.core.operations.summarize.plan import Piece, Plan
-from chainviz.core.operations.summarize.writers.contract import SummaryRequest
-from chainviz.core.operations.summarize.writers.prompt import instructions, prompt_body
-from chainviz.core.usage.estimate import BYTES_PER_TOKEN, estimated_tokens
+from chainviz.core.operations.summarize.writers.contract import SummaryRequest, instructions, prompt_body
+from chainviz.core.usage.model_catalog import BYTES_PER_TOKEN, estimated_tokens
 from chainviz.core.usage.recorded import TokenUsage
 
 FILLED = 0.8

@@ -1,4 +1,4 @@
-"""Set and remove labels, find them in later versions, and list those that a team uses."""
+"""Labels of chains and nodes: set and remove them, find them in later versions, and list those that a team uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Make a certificate: write the file, compute its digest, search it, and store an unchangeable row."""
+"""Certificates: an export for somebody outside the team ends in a record of what was removed and what was searched. The
+record is a row of the sign-offs with a recipient; it contains no removed value.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from chainviz.accounts.audit.record import record
+from chainviz.accounts.audit import record
 from chainviz.accounts.models import Membership, Team
 from chainviz.chains.exports.export import Export
 from chainviz.chains.exports.removed_values import Removed, removed_from

@@ -1,20 +1,20 @@
-"""Restore the records of a session, one on each line. Interrupted or overlapping writes leave lines that the agent cannot read, and a
-record may name a parent that was never written, so that the agent does not find the beginning of the session.
-"""
+"""The records of a session file, one on each line, and their damage, because of which an agent would not resume the session."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import deque
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from chainviz.core.chain.arguments import escape_control_characters
+from chainviz.core.chain.messages import Message
 from chainviz.core.documents.json.edit import load_object, quote
 from chainviz.core.documents.written_lists import Links
+from chainviz.core.formats import get_format
 
 _START = re.compile(r'\{\s*"(?:type"\s*:\s*"[^"\\]*"|[^"\\]+"\s*:)')
 """The beginning of a record: its first key, and its type if that comes first."""
@@ -277,3 +277,39 @@ def _is_json(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+NUMBERED = {"codex_rollout": "ordinal"}
+"""The member with the number of a record, by format. Codex, since 0.146, resumes a session only if no number is missing."""
+UNIQUE = {"codex_rollout": "ordinal", "copilot_cli": "id", "kimi_code": "event"}
+"""A member with a unique value for each record, by format. Equal records with an equal value were written twice."""
+SPLITS_AT_SEPARATORS = frozenset(("copilot_cli",))
+"""Formats of agents that take U+2028 for the end of a line (github.com/github/copilot-cli/issues/2012)."""
+SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
+
+
+def damage_of(content: bytes, format: str, chains: Sequence[Sequence[Message]]) -> tuple[str, ...]:
+    """Return a sentence for each fault in the records of a session in JSON Lines. `chains` are those that the content holds."""
+    whole = whole_records(content)
+    meant = as_meant(whole, format, chains if not whole.damage else ())
+    return (*meant.damage, *numbered(meant.content, format)[1])
+
+
+def as_meant(records: Records, format: str, chains: Collection[Sequence[Message]]) -> Records:
+    """Return the records with each record once, and with parents that are in the file. `chains` are those that the records hold."""
+    links = get_format(format).links
+    starts = {each.start for messages in chains for each in get_format(format).sent_twice(messages)}
+    records = without_lines(records, starts, SENT_TWICE) if starts else records
+    records = with_escaped_separators(records) if format in SPLITS_AT_SEPARATORS else records
+    member = links.own if links else UNIQUE.get(format, "")
+    records = without_repeats(records, member) if member else records
+    return relinked(records, links) if links else records
+
+
+def numbered(content: bytes, format: str) -> tuple[bytes, tuple[str, ...]]:
+    """Return a session with its records numbered for its agent, and a sentence if the numbers were wrong."""
+    if format not in NUMBERED or f'"{NUMBERED[format]}"'.encode() not in content:
+        return content, ()
+    new, line = renumbered(content, NUMBERED[format])
+    damage = (f"The number of the record in line {line:,} does not follow the one before it; from there on the records are renumbered.",)
+    return new, damage if line else ()

@@ -1,9 +1,6 @@
-"""Writes the audit log: one row for each request of a member that changed something, took a file away or was refused.
+"""The team's audit log: who did what and when, in rows that are never changed and whose digests form one chain a team.
 
-The middleware records what an address does, so a new one is recorded without a line of its own; a view adds facts with
-`note`, and one whose work is all in the database is `recorded_together` with it. A download that is streamed has two rows:
-one before its first byte, without which nothing is sent, and one at its end with the digest of what was sent. Local mode
-has one person and records nothing.
+Rows hold ids, roles and names of people, never content of a transcript, so no purge has to reach them.
 """
 
 from __future__ import annotations
@@ -21,8 +18,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 from django.urls import ResolverMatch
 from django.utils import timezone
 
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.models import Membership, Team, User
+from chainviz.accounts.models import AuditRow, Membership, Team, User
 from chainviz.store.fsck import Finding
 
 OUTCOMES = DONE, BEGUN, REFUSED, NOT_FOUND = "done", "begun", "refused", "not found"

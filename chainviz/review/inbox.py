@@ -12,13 +12,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from chainviz.accounts.audit.record import not_recorded
+from chainviz.accounts.audit import not_recorded
 from chainviz.accounts.models import Membership, member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
 from chainviz.chains.models import Chain
-from chainviz.review.inbox.notices import is_configured
 from chainviz.review.models import MailChoice, Mute, Notice, Reviewer, ReviewRequest, Verdict
+from chainviz.review.notices import is_configured
 from chainviz.review.requests.standing import Standing, standings
 from chainviz.review.threads.thread_view import words_of
 from chainviz.web.http import see_other, small_number

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from chainviz.accounts.audit.record import note, recorded_together
+from chainviz.accounts.audit import note, recorded_together
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
@@ -19,7 +19,8 @@ from chainviz.chains.secrets.export_scan import SecretNotice, before_written
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import PathError, Refused
 from chainviz.review.csv_and_jsonl import exported
-from chainviz.review.labels import services
+from chainviz.review.labels import LabelChoice, labels_of, set_label, used_labels
+from chainviz.review.labels import take_away as remove_label
 from chainviz.review.models import Label
 from chainviz.review.written_texts import label_texts
 from chainviz.web.http import see_other, small_number
@@ -37,8 +38,8 @@ def labels(request: HttpRequest, chain_id: int) -> HttpResponse:
         return _page(request, subject, path)
     version = subject.version or subject.chain.version
     try:
-        wanted = services.LabelChoice(version, path, given.get("kind", ""), given.get("value", ""))
-        label = services.set_label(subject.chain, wanted, by=person_of(request))
+        wanted = LabelChoice(version, path, given.get("kind", ""), given.get("value", ""))
+        label = set_label(subject.chain, wanted, by=person_of(request))
     except Refused as refused:
         return _page(request, subject, path, str(refused))
     note(request, label=label.pk, kind=label.kind)
@@ -52,7 +53,7 @@ def labels(request: HttpRequest, chain_id: int) -> HttpResponse:
 def take_away(request: HttpRequest, chain_id: int, label_id: int) -> HttpResponse:
     label = get_object_or_404(Label, chain=chain_for(request, chain_id), pk=label_id)
     try:
-        services.take_away(label, by=member_of(request))
+        remove_label(label, by=member_of(request))
     except Refused as refused:
         return _page(request, version_subject(request, chain_id), "", str(refused))
     note(request, label=label_id, kind=label.kind)
@@ -83,8 +84,8 @@ def _page(request: HttpRequest, subject: Subject, path: str, error: str = "") ->
     context = {
         "subject": subject,
         "path": path,
-        "labels": services.labels_of(subject.chain, subject.stored),
-        "tags": [text for key, text in services.used_labels(member.team) if key.startswith("tag:")],
+        "labels": labels_of(subject.chain, subject.stored),
+        "tags": [text for key, text in used_labels(member.team) if key.startswith("tag:")],
         "may_take_all": member.may("save"),
         "held": _secret_notice(subject) if member.may("export") else None,
         "error": error,

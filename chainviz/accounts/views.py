@@ -1,8 +1,4 @@
-"""Signing in and out, with a password or with the OpenID Connect provider that is configured, if one is.
-
-The provider is for members and people who are invited. Limits of attempts for each account and each client address slow down the
-guessing of passwords.
-"""
+"""Pages of team mode: signing in and out, accepting an invitation, the own account, and the members of the team."""
 
 from __future__ import annotations
 
@@ -14,20 +10,143 @@ from django.contrib import messages
 from django.contrib.auth import authenticate, login, logout, update_session_auth_hash
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
-from chainviz.accounts import members
-from chainviz.accounts.audit.record import REFUSED, note, record
-from chainviz.accounts.forms import FIELD, JoinForm, PasswordForm, SignInForm, form_from_sign_in
+from chainviz.accounts import members, tokens
+from chainviz.accounts import members as invitations
+from chainviz.accounts.audit import REFUSED, note, record, recorded_together
+from chainviz.accounts.forms import FIELD, InviteForm, JoinForm, PasswordForm, SignInForm, TokenForm, form_from_sign_in
 from chainviz.accounts.members import accept_all
 from chainviz.accounts.middleware import CURRENT_TEAM, current_membership
-from chainviz.accounts.models import Invitation, Membership, SignInAttempt, User, person_of
-from chainviz.accounts.permissions import requires
+from chainviz.accounts.models import Invitation, Membership, SignInAttempt, User, member_of, person_of
+from chainviz.accounts.permissions import PERMISSIONS, Role, requires
 from chainviz.web.http import own_page, see_other, small_number
+
+WHAT_ROLES_MAY_DO = (
+    ("Read, compare and export chains", "read"),
+    ("Comment, label and give verdicts", "comment"),
+    ("Upload, edit, run operations, save versions, use the bin", "save"),
+    ("Manage members, purge, delete permanently, read the audit log", "members"),
+)
+
+
+@requires("read", team_mode=True)
+@require_safe
+def team(request: HttpRequest) -> HttpResponse:
+    return _team_page(request, InviteForm())
+
+
+@requires("members", team_mode=True)
+@require_POST
+@recorded_together
+def invite(request: HttpRequest) -> HttpResponse:
+    """Create an invitation and show its link, once, since only a digest is stored."""
+    form = InviteForm(request.POST)
+    if not form.is_valid():
+        return _team_page(request, form, 422)
+    email = form.cleaned_data["email"]
+    try:
+        token = invitations.invite(member_of(request), email, Role(form.cleaned_data["role"]))
+    except ValidationError as error:
+        form.add_error("email", error)
+        return _team_page(request, form, 422)
+    note(request, email=email, role=form.cleaned_data["role"])
+    link = request.build_absolute_uri(reverse("accounts:join", args=[token]))
+    return _team_page(request, InviteForm(), link=link, invited=email)
+
+
+@requires("members", team_mode=True)
+@require_POST
+@recorded_together
+def revoke(request: HttpRequest, invitation_id: int) -> HttpResponse:
+    found = get_object_or_404(invitations.open_invitations(member_of(request)), pk=invitation_id)
+    found.revoked_at = timezone.now()
+    found.save(update_fields=["revoked_at"])
+    note(request, email=found.email)
+    messages.success(request, f"The invitation for {found.email} is revoked.")
+    return see_other("accounts:team")
+
+
+@requires("members", team_mode=True)
+@require_POST
+@recorded_together
+def change_member(request: HttpRequest, member_id: int) -> HttpResponse:
+    """Remove the member with `act=remove`; otherwise set the role to `role`."""
+    member = get_object_or_404(members.members_of(member_of(request).team), pk=member_id)
+    role = request.POST.get("role", "")
+    note(request, member=member.user.display_name, role="removed" if request.POST.get("act") == "remove" else role)
+    try:
+        if request.POST.get("act") == "remove":
+            members.remove(member)
+            name = member.user.display_name
+            text = f"{name} is no longer a member. Their chains and versions stay; open drafts wait until {name} is invited again."
+        elif role in Role.values:
+            members.change_role(member, Role(role))
+            text = f"{member.user.display_name} is now {'an' if role[0] in 'aeiou' else 'a'} {role}."
+        else:
+            return _team_page(request, InviteForm(), 422, error="Choose a role.")
+    except ValidationError as error:
+        return _team_page(request, InviteForm(), 422, error=error.messages[0])
+    messages.success(request, text)
+    return see_other("accounts:team")
+
+
+def _team_page(request: HttpRequest, form: InviteForm, status: int = 200, **more: object) -> HttpResponse:
+    member = member_of(request)
+    found = list(members.members_of(member.team))
+    context = {
+        "team": member.team,
+        "members": found,
+        "is_only_owner": sum(each.role == Role.OWNER for each in found) == 1,
+        "may_change": member.may("members"),
+        "invitations": invitations.open_invitations(member).select_related("invited_by").order_by("email"),
+        "form": form,
+        "roles": Role.choices,
+        "role_table": [(text, [permission in PERMISSIONS[role] for role in Role]) for text, permission in WHAT_ROLES_MAY_DO],
+        **more,
+    }
+    return render(request, "accounts/team.html", context, status=status)
+
+
+# A person's API tokens in the current team: create, list and revoke them. The page exists in local mode too.
+
+
+@requires("read")
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_tokens(request: HttpRequest) -> HttpResponse:
+    return _create(request) if request.method == "POST" else _token_page(request, TokenForm())
+
+
+@recorded_together
+def _create(request: HttpRequest) -> HttpResponse:
+    """Create a token and show it, once, since only a digest is stored."""
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _token_page(request, form, 422)
+    name, scopes, days = (form.cleaned_data[field] for field in ("name", "scopes", "days"))
+    row, token = tokens.create_token(member_of(request), name, scopes, int(days))
+    note(request, token=row.pk, scopes=" ".join(scopes), days=int(days))
+    return _token_page(request, TokenForm(), token=token, created=name)
+
+
+@requires("read")
+@require_POST
+@recorded_together
+def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
+    found = get_object_or_404(tokens.tokens_of(member_of(request)), pk=token_id)
+    tokens.revoke(found)
+    messages.success(request, f"The token “{found.name}” is revoked.")
+    return see_other("accounts:tokens")
+
+
+def _token_page(request: HttpRequest, form: TokenForm, status: int = 200, **more: object) -> HttpResponse:
+    context = {"form": form, "tokens": tokens.tokens_of(member_of(request)), **more}
+    return render(request, "accounts/tokens.html", context, status=status)
+
 
 WRONG = "E-mail or password is wrong."
 
@@ -129,11 +248,11 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     known = User.objects.filter(username=invitation.email).first()
     form = JoinForm(request.POST or None, email=invitation.email)
     if request.method != "POST":
-        return _page(request, invitation, known, form)
+        return _invitation_page(request, invitation, known, form)
     if known is not None and request.user != known:
-        return _page(request, invitation, known, form, 422)
+        return _invitation_page(request, invitation, known, form, 422)
     if known is None and not form.is_valid():
-        return _page(request, invitation, known, form, 422)
+        return _invitation_page(request, invitation, known, form, 422)
     try:
         return _welcome(request, _accepted(invitation, known, form))
     except ValidationError:
@@ -156,7 +275,7 @@ def _welcome(request: HttpRequest, member: Membership) -> HttpResponse:
     return see_other("chains:library")
 
 
-def _page(request: HttpRequest, invitation: Invitation, known: User | None, form: JoinForm, status: int = 200) -> HttpResponse:
+def _invitation_page(request: HttpRequest, invitation: Invitation, known: User | None, form: JoinForm, status: int = 200) -> HttpResponse:
     context = {"invitation": invitation, "known": known, "form": form, "is_known": known == request.user}
     return render(request, "accounts/join.html", context, status=status)
 

@@ -14,9 +14,8 @@ from django.shortcuts import render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from chainviz.accounts.audit.models import AuditRow
-from chainviz.accounts.audit.record import OUTCOMES, first_fault
-from chainviz.accounts.models import Team, initials_of, member_of
+from chainviz.accounts.audit import OUTCOMES, first_fault
+from chainviz.accounts.models import AuditRow, Team, initials_of, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.web import formatting as csv
 from chainviz.web.http import small_number

@@ -22,7 +22,7 @@ from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import format_label
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.review.certificates import services
+from chainviz.review.certificates import begin, job_of
 from chainviz.review.fsck import CERTIFIED
 from chainviz.review.models import SignOff
 from chainviz.web.formatting import byte_text
@@ -37,7 +37,7 @@ def certify(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
     """Show the page. `?to=anthropic` chooses the format; `?job=7` shows the progress of a job."""
     subject, member = version_subject(request, chain_id, number), member_of(request)
     asked = small_number(request.GET.get("job", ""))
-    job = services.job_of(subject.chain, member, asked) if asked else None
+    job = job_of(subject.chain, member, asked) if asked else None
     if asked and job is None:
         raise Http404
     if job is not None and (request.method != "POST" or request.POST.get("act") == "stop"):
@@ -46,7 +46,7 @@ def certify(request: HttpRequest, chain_id: int, number: int) -> HttpResponse:
         return _page(request, subject)
     given = {"recipient": request.POST.get("recipient", ""), "to": request.POST.get("to", "")}
     try:
-        return _of_job(request, subject, services.begin(subject.chain, number, **given, by=member))
+        return _of_job(request, subject, begin(subject.chain, number, **given, by=member))
     except ChainError as refused:
         return _page(request, subject, str(refused))
 

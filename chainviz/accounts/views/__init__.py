@@ -1,1 +1,0 @@
-"""Pages of team mode: signing in, accepting an invitation, the own account, and the team."""
