@@ -375,7 +375,7 @@ WRITERS_ALLOWED = "chainviz.review.models.requests.allows_external_writers"
 ROW_NOTES = "chainviz.review.threads.notes.notes_in"
 
 # What people wrote about a chain: the scan of the library looks through it (chains/secrets/scans.py).
-WRITTEN_TEXTS = "chainviz.review.written_texts.texts_of"
+WRITTEN_TEXTS = "chainviz.review.csv_and_jsonl.texts_of"
 
 # What people of a team keep for all its chains, likewise.
 TEAM_TEXTS = "chainviz.recipes.services.texts_of"
@@ -384,7 +384,7 @@ TEAM_TEXTS = "chainviz.recipes.services.texts_of"
 SAVED_STRATEGIES = "chainviz.drafts.operations.presets.saved_strategies"
 
 # Gives what the owner of local mode said the name of the account they become (accounts/members.py).
-OWNER_NAMED = "chainviz.review.written_texts.rename"
+OWNER_NAMED = "chainviz.review.csv_and_jsonl.rename"
 
 # Starts the jobs that wait until nobody waits for another one.
 WHEN_IDLE = ["chainviz.sessions_index.services.go_on_where_unread", "chainviz.chains.library.search.start_if_needed"]
@@ -415,7 +415,7 @@ STATIC_ROOT = CHAINVIZ.data / "static"
 FILE_UPLOAD_PERMISSIONS = 0o600
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "chainviz.web.static.HashedStaticStorage"},
+    "staticfiles": {"BACKEND": "chainviz.web.template_engine.HashedStaticStorage"},
 }
 
 CONTENT_SECURITY_POLICY = {

@@ -12,7 +12,7 @@ from chainviz.http_api.metrics import metrics
 from chainviz.mcp.team import mcp
 from chainviz.purge import page as purge
 from chainviz.purge.page import purge_of_run
-from chainviz.web import views
+from chainviz.web.errors import favicon, healthz, readyz
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("chainviz.chains.urls")),
@@ -32,9 +32,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include("chainviz.http_api.api")),
     path("mcp", mcp, name="mcp"),
     path("metrics", metrics, name="metrics"),
-    path("healthz", requires("public")(views.healthz)),
-    path("readyz", requires("public")(views.readyz)),
-    path("favicon.ico", requires("public")(views.favicon)),
+    path("healthz", requires("public")(healthz)),
+    path("readyz", requires("public")(readyz)),
+    path("favicon.ico", requires("public")(favicon)),
 ]
 
 handler400 = "chainviz.web.errors.bad_request"

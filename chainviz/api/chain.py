@@ -12,9 +12,8 @@ from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Any
 
-from chainviz.api.answer import build_options
 from chainviz.api.file import ChainFile, FileSurroundings, open_file, plain_messages
-from chainviz.api.state import next_call_of, state_of_chain
+from chainviz.api.state import build_options, next_call_of, state_of_chain
 from chainviz.api.tree_html import tree_html
 from chainviz.api.tree_text import all_problems, report_line, tree_lines
 from chainviz.api.writing import SummaryWriters, last_call_of, models, whole_document, write_out
@@ -47,9 +46,9 @@ from chainviz.core.providers.check import Verdict, check, verdict_of
 from chainviz.core.providers.request import Request, request_of
 from chainviz.core.recipes import NOT_PURGED, Recipe, follow, read_recipe
 from chainviz.core.recipes import Step as RecipeStep
+from chainviz.core.state.call import last_answer
 from chainviz.core.state.document import ChangedState, State, is_state, recorded_length, with_length
 from chainviz.core.state.export import NextCall
-from chainviz.core.state.message_index import last_answer
 from chainviz.core.text_formats import get_text_format
 from chainviz.core.toolchain import NO_SCHEMAS, ResultOptions, format_results, stored_outputs, tool_schemas
 from chainviz.core.toolchain import Result as ObservationResult

@@ -1,4 +1,4 @@
-"""Conversation states in Python (seed 3): documents checked, salvaged and written, and calls replayed without a model.
+"""Conversation states in Python (documents checked, salvaged and written), and a model's answer as the program that reads it sees it.
 
 `chainviz.load` opens a state document as a chain, and `Chain.state` gives the state of a chain.
 """
@@ -6,24 +6,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chainviz.core.chain.messages import HUMAN, SYSTEM, Message, Text
-from chainviz.core.errors import DocumentError, Refused
+from chainviz.core.errors import DocumentError, OptionsError, Refused
 from chainviz.core.formats import get_format
 from chainviz.core.operations.compact.simulation import strategy_of
 from chainviz.core.operations.compact.strategy import Strategy
-from chainviz.core.state.call import CallRules, NextState, Reply, ToolFailed, add_event, append, next_state
+from chainviz.core.state.call import CallRules, NextState, Reply, ToolFailed, add_event, append, leading_systems, next_state
 from chainviz.core.state.document import State, members_beside, seen_messages, unknown_members, write_state
 from chainviz.core.state.export import NextCall, is_state_format, next_call, provider_of, require_readable, state_of
 from chainviz.core.state.faults import Salvaged, StateFile, salvage
 from chainviz.core.state.faults import read_state as classified
-from chainviz.core.state.message_index import leading_systems
+from chainviz.core.text_formats.contract import RegisteredSection
+from chainviz.core.toolchain import ParsedAnswer, ParseOptions, ResultOptions, parse_answer
+from chainviz.core.toolchain.calls import USUAL
 
 if TYPE_CHECKING:
     from chainviz.api.chain import Chain
+
+
+AnyOptions = TypeVar("AnyOptions", ParseOptions, ResultOptions)
+
+
+def parse(text: str, sections: Sequence[str] | None = None, **options: Any) -> ParsedAnswer:
+    """Returns the sections with their ranges, and the calls of the action sections with the error of each entry.
+
+    `sections`: their names; None for thinking, action and answer, () for every section. Options: `format` (markdown or xml,
+    else the one that finds more), `strict`, `calls_in`, `syntax` (json or yaml), `schemas` of arguments by tool. The `format`
+    of what comes back gives the values or the error (`parse`), and the text of the prompt (`describe_structure`).
+    """
+    registered = USUAL if sections is None else tuple(map(RegisteredSection, sections))
+    return parse_answer(text, build_options(ParseOptions, {"sections": registered, **options}))
+
+
+def build_options(kind: type[AnyOptions], options: Mapping[str, Any]) -> AnyOptions:
+    """Return options of a kind. Raises OptionsError for an unknown name or word."""
+    known = [field.name for field in fields(kind)]
+    for name in options:
+        if name not in known:
+            raise OptionsError(f"There is no option “{name[:40]}”; there are {', '.join(known)}.")
+    return kind(**options)
+
 
 __all__ = [
     "CallRules",

@@ -24,7 +24,7 @@ from chainviz.jobs import lease
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import Cancelled, JobContext, start_job
-from chainviz.store.disk_full_errors import is_disk_full
+from chainviz.store.errors import is_disk_full
 
 log = logging.getLogger(__name__)
 FAULT = "This is a bug in chainviz, not in the chain ({}); the server's log says more."

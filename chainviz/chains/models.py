@@ -11,11 +11,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership, Team
-from chainviz.chains.folders.models import Folder
-from chainviz.chains.library.models import ColumnChoice, SavedFilter
-from chainviz.chains.shares.models import ShareLink
+from chainviz.chains.library.models import ColumnChoice, Folder, SavedFilter, ShareLink, WorkingCopy
 from chainviz.chains.uploads import staging
-from chainviz.chains.working_copies.models import WorkingCopy
 from chainviz.jobs.models import AsciiJSONField, Job
 from chainviz.store.checksums import Checked, CheckedQuerySet
 from chainviz.store.content.codec import unpack

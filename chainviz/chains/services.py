@@ -1,4 +1,4 @@
-"""Change whole chains: rename, move to the bin, restore, branch, delete permanently. All writes of this app start here."""
+"""Change whole chains: rename, move to the bin, restore, branch, delete permanently; and the title of a chain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainviz.chains.titles import branch_title, set_title
 from chainviz.chains.versions.heads import copy_head, head_moved, store_name
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import Job
-from chainviz.store.history import versions
+from chainviz.store.history import drafts
 from chainviz.store.models import History, Version
 from chainviz.store.purge import delete
 from chainviz.store.transfer.snapshot_writer import copied
@@ -47,8 +47,8 @@ def from_bin(chains: ChainQuerySet) -> list[Chain]:
 @transaction.atomic
 def restore(chain: Chain, old: Version, *, by: User) -> Version:
     """Save an old version as the newest one. Raises Conflict if somebody else saved a version meanwhile."""
-    head = versions.head_of(old.history)
-    version = versions.restore(old, author=store_name(by), note=f"Version {old.number} restored", expected=head)
+    head = drafts.head_of(old.history)
+    version = drafts.restore(old, author=store_name(by), note=f"Version {old.number} restored", expected=head)
     head_moved(chain, version, by)
     return version
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from chainviz.commands.io import complain, tell
 from chainviz.core.errors import ChainError, OptionsError
 from chainviz.core.sources.machine import Machine
-from chainviz.integrations.agents import INTEGRATIONS, changes_for, get_integration, has_server
+from chainviz.integrations.agents import INTEGRATIONS, changes_for, check, copy, event_of, get_integration, has_server, newest_here
 from chainviz.integrations.changes import FileChange, removal, write_changes, write_removal
-from chainviz.integrations.hooks import check, copy, event_of, newest_here
 
 
 def add_integrate_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from chainviz.api.answer import parse
+from chainviz.api.state import parse
 from chainviz.commands.io import complain, tell
 from chainviz.core.errors import ChainError, DocumentError, excerpt
 from chainviz.core.text_formats import TEXT_FORMATS

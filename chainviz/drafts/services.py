@@ -37,7 +37,6 @@ from chainviz.store.errors import Overlap
 from chainviz.store.fsck import Finding, changed_rows, guarded
 from chainviz.store.history import drafts as store
 from chainviz.store.history import rebase as rebasing
-from chainviz.store.history import versions
 from chainviz.store.history.merge import Choices
 from chainviz.store.history.steps import take_step, written_step
 from chainviz.store.models import Draft as StoreDraft
@@ -165,7 +164,7 @@ def save(draft: Draft, *, note: str, by: User) -> Version:
     if not kept.cursor:
         raise Refused("The draft changes nothing yet, so there is nothing to save.")
     with transaction.atomic():
-        version = versions.save(kept, author=store_name(by))
+        version = store.save(kept, author=store_name(by))
         _done(draft, version.number)
         operations = [step.snapshot.operation for step in store.steps(kept)[: kept.cursor]]
         audit.draft_saved(draft.pk, version.number, operations)
@@ -225,7 +224,7 @@ def branch(draft: Draft, *, title: str, note: str, by: User) -> Chain:
     kept = draft.stored
     if note.strip():
         keep_note(kept, note)
-    with versions.saved_as_branch(kept, author=store_name(by), note=kept.note) as version:
+    with store.saved_as_branch(kept, author=store_name(by), note=kept.note) as version:
         made = branched(draft.chain, version, by=by)
         if title not in (made.title, branch_title(draft.chain)):
             made.title, made.titled_by = storable(title)[:TITLE_LENGTH], Chain.TitledBy.PERSON

@@ -10,7 +10,7 @@ from chainviz.drafts.edit import view as edit
 from chainviz.drafts.operations import page, recipe_page
 from chainviz.drafts.preview import conflicts as conflict
 from chainviz.drafts.preview import conflicts as save
-from chainviz.drafts.preview import view as draft
+from chainviz.drafts.preview import page as draft
 from chainviz.drafts.simulation import page as simulation
 from chainviz.drafts.state import import_page
 from chainviz.drafts.state import page as state

@@ -17,7 +17,7 @@ from chainviz.core.databases.contract import Database
 from chainviz.core.errors import ChainError, DocumentError, NotFullyRead, Refused
 from chainviz.core.session_facts import read_facts
 from chainviz.core.sources import Session, find_stores, get_store, read_sessions
-from chainviz.core.sources.running import agent_process
+from chainviz.core.sources.contract import agent_process
 from chainviz.fixes.backups import HAND_OVER
 from chainviz.fixes.database_sessions import DatabaseSessions
 from chainviz.fixes.stored_session import HowToRead, fix_content, stored_session

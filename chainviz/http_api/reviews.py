@@ -20,8 +20,7 @@ from chainviz.http_api.errors import NotPossible, note_created, repeatable
 from chainviz.http_api.shapes import LARGEST, REFUSALS, Error
 from chainviz.review.models import ReviewRequest, SignOff, TeamRules, Verdict, rules_of
 from chainviz.review.requests import services
-from chainviz.review.requests.services import may_judge
-from chainviz.review.requests.standing import Standing, standing_of
+from chainviz.review.requests.services import Standing, may_judge, standing_of
 from chainviz.review.sign_off import sign_off_version
 
 VerdictKind = Literal["approve", "changes", "comment"]

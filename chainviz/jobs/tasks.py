@@ -18,7 +18,7 @@ from chainviz.accounts.models import User
 from chainviz.core.errors import ChainError, Refused
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.store.disk_full_errors import FULL, is_disk_full
+from chainviz.store.errors import FULL, is_disk_full
 
 log = logging.getLogger(__name__)
 EARLIER = "This job was started by an earlier version of chainviz; start it again."

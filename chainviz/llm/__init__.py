@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from chainviz.core.errors import OptionsError
 from chainviz.core.operations.summarize import Extractive, Manual, Writer
-from chainviz.llm.endpoint import Endpoint
+from chainviz.llm.endpoint import Endpoint, Watch, Written, write_all
 from chainviz.llm.openai_writer import OpenAIWriter
-from chainviz.llm.pool import Watch, Written, write_all
 
 WRITERS: tuple[Writer, ...] = (Extractive(), Manual(), OpenAIWriter())
 

@@ -30,7 +30,7 @@ from chainviz.jobs.models import AsciiJSONField, Job
 from chainviz.recipes.models import Recipe, WordList
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import pack, unpack
-from chainviz.store.history.versions import head_of
+from chainviz.store.history.drafts import head_of
 from chainviz.store.models import History, Snapshot, Version
 from chainviz.store.purge.blanking import Blanks
 from chainviz.store.purge.delete import purging

@@ -41,7 +41,7 @@ from chainviz.review.csv_and_jsonl import is_signed_off
 from chainviz.review.fsck import CERTIFIED
 from chainviz.review.models import SignOff
 from chainviz.review.models.requests import LONGEST_RECIPIENT
-from chainviz.review.requests.standing import standing_of
+from chainviz.review.requests.services import standing_of
 from chainviz.review.sign_off import next_number, unsearched_parts
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import pack, unpack

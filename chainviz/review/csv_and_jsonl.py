@@ -1,4 +1,4 @@
-"""The labels, and the comments, of a team as rows of a file, for evaluation work, and the export lock.
+"""The labels and comments of a team as rows of a file for evaluation work, and the texts that people wrote, for scans.
 
 Where the rules of a team ask for it, content leaves only after its version was signed off. `locked_reason` is the one function that
 decides, for pages, downloads, share links, command line and API alike. The rule of a chain in the library is meant: local mode has no
@@ -13,20 +13,53 @@ from datetime import UTC, datetime
 from functools import cache, partial
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 
-from chainviz.accounts.models import Membership, member_of
+from chainviz.accounts.models import Membership, User, member_of
 from chainviz.chains.exports.view import ExportLocked, require_unlocked
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.review.labels import label_places
-from chainviz.review.models import Comment, Label, LabelPlace, Place, SignOff, Thread, rules_of
+from chainviz.review.models import Comment, Label, LabelPlace, Place, ReviewRequest, SignOff, Thread, Verdict, rules_of
 from chainviz.review.threads.notes import place_threads
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import History, Version
 from chainviz.web import formatting as csv
 from chainviz.web.http import small_number
 from chainviz.web.middleware import Middleware
+
+
+def texts_of(chain: Chain) -> Iterator[str]:
+    yield from comment_texts(chain)
+    yield from label_texts(chain)
+    yield from ReviewRequest.objects.filter(chain=chain).values_list("purpose", flat=True)
+    for texts in Verdict.objects.filter(chain=chain).values_list("summary", "dismissal"):
+        yield from texts
+
+
+def comment_texts(chain: Chain) -> Iterator[str]:
+    """Yield comments and the texts that they quote; without pending comments, which are their authors' only."""
+    sent = Comment.objects.filter(thread__chain=chain, deleted_at=None).exclude(sent_at=None)
+    yield from sent.values_list("body", flat=True)
+    quoted = Thread.objects.filter(Exists(sent.filter(thread=OuterRef("pk"))), chain=chain)
+    yield from quoted.values_list("quote", flat=True)
+
+
+def label_texts(chain: Chain) -> Iterator[str]:
+    yield from Label.objects.filter(chain=chain).values_list("name", flat=True)
+
+
+# Names of people, copied beside what they said. In local mode that is “You”, which everybody else would read as
+# themselves.
+
+
+def rename(person: User) -> None:
+    """Put the name of the account on everything that its person wrote in local mode."""
+    name = person.display_name
+    Comment.objects.filter(author=person).update(author_name=name)
+    Thread.objects.filter(resolved_by=person).update(resolved_by_name=name)
+    Label.objects.filter(person=person).update(person_name=name)
 
 
 def locked_reason(chain: Chain, version: int | None) -> str:

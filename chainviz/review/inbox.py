@@ -19,7 +19,7 @@ from chainviz.chains.access import chain_for
 from chainviz.chains.models import Chain
 from chainviz.review.models import MailChoice, Mute, Notice, Reviewer, ReviewRequest, Verdict
 from chainviz.review.notices import is_configured
-from chainviz.review.requests.standing import Standing, standings
+from chainviz.review.requests.services import Standing, standings
 from chainviz.review.threads.thread_view import words_of
 from chainviz.web.http import see_other, small_number
 

@@ -18,11 +18,10 @@ from chainviz.chains.explorer.views import version_subject
 from chainviz.chains.secrets.export_scan import SecretNotice, before_written
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import PathError, Refused
-from chainviz.review.csv_and_jsonl import exported
+from chainviz.review.csv_and_jsonl import exported, label_texts
 from chainviz.review.labels import LabelChoice, labels_of, set_label, used_labels
 from chainviz.review.labels import take_away as remove_label
 from chainviz.review.models import Label
-from chainviz.review.written_texts import label_texts
 from chainviz.web.http import see_other, small_number
 
 

@@ -32,8 +32,7 @@ from chainviz.review.fsck import SIGNED
 from chainviz.review.models import SignOff, TeamRules, Verdict, rules_of
 from chainviz.review.models.requests import MOST_APPROVALS
 from chainviz.review.notices import version_signed_off
-from chainviz.review.requests.services import review_lock
-from chainviz.review.requests.standing import Standing, standing_of
+from chainviz.review.requests.services import Standing, review_lock, standing_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import pack
 from chainviz.store.models import Snapshot, Version

@@ -10,7 +10,7 @@ from chainviz.review import label_pages as labels
 from chainviz.review import panel, sign_off
 from chainviz.review import panel as presence
 from chainviz.review.requests import view as requests
-from chainviz.review.threads import suggestions, views
+from chainviz.review.threads import views
 from chainviz.review.threads import views as threads
 
 app_name = "review"
@@ -23,7 +23,7 @@ urlpatterns = [
     path(THREADS, views.threads, name="threads"),
     path(f"{THREADS}<int:number>/", threads.thread, name="thread"),
     path(f"{THREADS}pending/", threads.pending, name="pending"),
-    path(f"{THREADS}suggestions/", suggestions.take, name="suggestions"),
+    path(f"{THREADS}suggestions/", views.take, name="suggestions"),
     path("c/<int:chain_id>/v/<int:number>/comment/", threads.new, name="new_thread"),
     path("c/<int:chain_id>/comments/<int:comment_id>/", threads.comment, name="comment"),
     path("c/<int:chain_id>/comments/<int:comment_id>/edit/", threads.edit_comment, name="edit_comment"),

@@ -34,11 +34,10 @@ from chainviz.store.models import (
     UploadChunk,
     Version,
 )
-from chainviz.store.outline.blocks import pack_rows, pack_sections
+from chainviz.store.outline.blocks import BASE, PRIME, concatenate, pack_rows, pack_sections, to_bytes
 from chainviz.store.outline.build import compute
 from chainviz.store.outline.cache import listing_of
 from chainviz.store.outline.edition import RULES_EDITION
-from chainviz.store.outline.hashes import BASE, PRIME, concatenate, to_bytes
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.transfer.exports import export

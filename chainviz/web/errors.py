@@ -1,4 +1,4 @@
-"""Error pages: one sentence on what happened, and one on what to do next. They never use the database."""
+"""Error pages, and the health checks of load balancers. A page says what happened and what to do next, and never quotes content."""
 
 from __future__ import annotations
 
@@ -7,11 +7,43 @@ import sys
 from collections.abc import Iterator
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.templatetags.static import static
+from django.views.decorators.http import require_safe
 
-from chainviz.store.disk_full_errors import is_disk_full
+from chainviz.store.errors import is_disk_full
+
+
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponse:
+    return redirect(static("icons/favicon.svg"))
+
+
+TEXT = "text/plain; charset=utf-8"
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """The process answers. It does not query the database, so that a slow database does not restart the server."""
+    return HttpResponse("ok\n", content_type=TEXT)
+
+
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """The database answers and its tables are up to date; 503 with the reason where not."""
+    try:
+        executor = MigrationExecutor(connection)
+        waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError:
+        return HttpResponse("the database does not answer\n", content_type=TEXT, status=503)
+    if waiting:
+        return HttpResponse("the tables are not up to date\n", content_type=TEXT, status=503)
+    return HttpResponse("ok\n", content_type=TEXT)
+
 
 log = logging.getLogger(__name__)
 NOT_TYPED = {"csrfmiddlewaretoken", "seen", "act", "role", "shown", "declined"}

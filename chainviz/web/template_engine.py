@@ -1,4 +1,4 @@
-"""Django's templates with two additions.
+"""Django's templates with two additions, and static files under hashed names.
 
 A lone surrogate of a transcript, which no page can contain, shows as U+FFFD.
 
@@ -11,6 +11,8 @@ own. The contents of `textarea` and `pre` stay as they are.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from django.http import HttpRequest
@@ -18,6 +20,17 @@ from django.template import Origin
 from django.template.backends.django import DjangoTemplates, Template
 from django.template.loaders.filesystem import Loader
 from django.utils.safestring import SafeString, mark_safe
+from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+
+class HashedStaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
+    support_js_module_import_aggregation = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # addresses do not change while the server runs, and a page has sixty of them
+        self.url: Callable[..., str] = cache(super().url)
+
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HTML_TAG = r"""<(?:(textarea|pre)\b|/?[a-z!])(?:{%.*?%}|{{.*?}}|"(?:{%.*?%}|{{.*?}}|[^"])*+"|'(?:{%.*?%}|{{.*?}}|[^'])*+'|[^>])*+>"""

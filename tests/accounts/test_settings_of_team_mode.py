@@ -82,5 +82,5 @@ def test_only_a_trusted_proxy_is_believed(proxies: None, settings: Any, client: 
 def test_health_and_readiness(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [client.get(page).status_code for page in ("/healthz", "/readyz")] == [200, 200]
     plan = SimpleNamespace(loader=SimpleNamespace(graph=SimpleNamespace(leaf_nodes=list)), migration_plan=lambda nodes: ["0009"])
-    monkeypatch.setattr("chainviz.web.views.MigrationExecutor", lambda connection: plan)
+    monkeypatch.setattr("chainviz.web.errors.MigrationExecutor", lambda connection: plan)
     assert [client.get(page).status_code for page in ("/healthz", "/readyz")] == [200, 503]

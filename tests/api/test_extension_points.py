@@ -32,7 +32,7 @@ NEVER = Rule(
 PROVIDER = Provider("dummy", "Dummy API", "Dummy", {"pending-call": NEVER, "terminal-call": NEVER}, lambda call, before: None)
 """
 POLICY = """
-from chainviz.core.operations.redact.policies import Policy, Verdict
+from chainviz.core.operations.redact.policy import Policy, Verdict
 class Dummy(Policy):
     name, label = "dummy", "Dummy"
     def verdicts(self, candidates, history, options): return [Verdict(True, "the dummy says so") for _ in candidates]
@@ -44,7 +44,7 @@ class Dummy:
 """
 COMPACTOR = """
 from dataclasses import dataclass
-from chainviz.core.operations.compact.compactors import MessageLimit
+from chainviz.core.operations.compact.compactor_types import MessageLimit
 @dataclass(frozen=True, slots=True)
 class Dummy(MessageLimit):
     type, label = "dummy", "Dummy"

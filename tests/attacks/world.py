@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from chainviz.accounts.models import Membership, Team, User, local_member
 from chainviz.accounts.permissions import Role
-from chainviz.chains.folders.models import Folder
-from chainviz.chains.library.models import ColumnChoice, SavedFilter
+from chainviz.chains.library.models import ColumnChoice, Folder, SavedFilter
 from chainviz.chains.models import Arrival, Chain, LocalFile
 from chainviz.drafts.models import Draft, SummaryPiece, SummaryRun
 from chainviz.jobs.lease import storable

@@ -16,7 +16,7 @@ def report(files: dict[int, Path]) -> dict[int, int]:
     from django.test.utils import CaptureQueriesContext
 
     from chainviz.jobs.worker import run_waiting_jobs
-    from chainviz.store.history.versions import save
+    from chainviz.store.history.drafts import save
 
     client = Client(HTTP_HOST="127.0.0.1")
     chains = {size: upload(client, file) for size, file in files.items()}
@@ -92,7 +92,7 @@ def edit(chain: Any) -> Any:
 
 
 def _head(chain: Any) -> Any:
-    from chainviz.store.history.versions import head_of
+    from chainviz.store.history.drafts import head_of
     from chainviz.store.models import History
 
     return head_of(History(pk=chain.history))

@@ -45,7 +45,7 @@ def measure(name: str, pk: int) -> dict[str, Any]:
     from chainviz.core.operations.execute import execute
     from chainviz.drafts.operations.proposal import context_for
     from chainviz.store.content.chain import StoredChain
-    from chainviz.store.history.versions import head_of
+    from chainviz.store.history.drafts import head_of
     from chainviz.store.models import History
 
     operation, options = WORKS[name]

@@ -34,8 +34,7 @@ def _next_version(chain: Any, number: int) -> int:
     from chainviz.core.chain.chain import Splice
     from chainviz.core.chain.messages import AI, HUMAN, Message, Text
     from chainviz.store.content.chain import StoredChain
-    from chainviz.store.history.drafts import add_step, start_draft
-    from chainviz.store.history.versions import head_of, save
+    from chainviz.store.history.drafts import add_step, head_of, save, start_draft
     from chainviz.store.models import History
 
     rng = random.Random(number)

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from chainviz.accounts.models import local_member
-from chainviz.chains.folders import opening, scan
+from chainviz.chains.folders import opening
 from chainviz.chains.folders.choose_folders import watch
 from chainviz.sessions_index import services
 from chainviz.sessions_index.listing import list_source
@@ -31,8 +31,8 @@ WATCH_SHIFTS = """() => {
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, live_server: Any) -> Path:
-    monkeypatch.setattr(scan, "SECONDS", 0.0)
-    monkeypatch.setattr(scan, "REST", 0)
+    monkeypatch.setattr(opening, "SECONDS", 0.0)
+    monkeypatch.setattr(opening, "REST", 0)
     monkeypatch.setattr(opening, "PAUSE", opening.PAUSE * 0)
     monkeypatch.setattr(opening, "REST", 0)
     folder = tmp_path / "sessions"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chainviz.chains.bytes import level, strips
+from chainviz.chains.bytes import level as level_module
+from chainviz.chains.bytes import strips
 from chainviz.chains.bytes.level import Address, Level, groups_of, level_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
@@ -69,7 +70,7 @@ def test_totals_of_a_chain_that_is_not_read_are_those_of_one_that_is(monkeypatch
     subject = subject_of(make_chain([*STORY, *long_story(3, 4)]))
     level = level_of(subject.stored, "", "")
     read = groups_of(subject.stored, subject.outline, level)
-    monkeypatch.setattr(level, "MOST_READ", 0)
+    monkeypatch.setattr(level_module, "MOST_READ", 0)
     totals = groups_of(subject.stored, subject.outline, level)
     assert read is not None and totals is not None
     assert [(g.name, g.size, g.calls, g.results, g.call_size) for g in totals] == [
@@ -91,7 +92,7 @@ def reached(chain: Chain, query: str = "", seen: set[str] | None = None) -> Iter
 
 def test_a_long_chain_is_opened_level_by_level_down_to_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is lowered, so that 30 messages are many."""
-    for module in (level, strips):
+    for module in (level_module, strips):
         monkeypatch.setattr(module, "MOST_READ", 30)
     monkeypatch.setattr("chainviz.store.outline.blocks.BLOCK", 16)
     chain = make_chain([*long_story(30, 2), *long_story(1, 80)])

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from chainviz.chains.bytes import level
+from chainviz.chains.bytes import level as level_module
 from chainviz.chains.bytes.level import groups_of, level_of
 from chainviz.chains.models import Chain
 from tests.chains.making import STORY, ai, human, long_story, make_chain, result
@@ -43,8 +43,8 @@ def test_sums_are_those_of_the_level_when_it_is_read(monkeypatch: pytest.MonkeyP
     subject = subject_of(make_chain([*STORY[:-2], *long_story(1, 6)]))
     level = level_of(subject.stored, *(at.split(":") * 2)[:2])
     read = groups_of(subject.stored, subject.outline, level)
-    monkeypatch.setattr(level, "MOST_READ", 0)
-    monkeypatch.setattr(level, "MOST_SUMMED", summed)
+    monkeypatch.setattr(level_module, "MOST_READ", 0)
+    monkeypatch.setattr(level_module, "MOST_SUMMED", summed)
     found = groups_of(subject.stored, subject.outline, level)
     if found is None:
         assert summed < len(level.messages)
@@ -57,7 +57,7 @@ def test_sums_are_those_of_the_level_when_it_is_read(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("summed", [0, 10_000])
 def test_results_of_a_long_pair_have_the_tools_of_their_calls(monkeypatch: pytest.MonkeyPatch, one_pair: Chain, summed: int) -> None:
-    monkeypatch.setattr(level, "MOST_SUMMED", summed)
+    monkeypatch.setattr(level_module, "MOST_SUMMED", summed)
     html = page(one_pair, "?at=s1.p1.m1&to=s1.p1.m40&part=result")
     assert "read, 20 results, " in html and "grep, 20 results, " in html and "no name" not in html
     assert "40 results selected" in html

@@ -17,9 +17,8 @@ from chainviz.core.chain.messages import Text
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.history.drafts import add_step, head_of, save, start_draft
 from chainviz.store.history.steps import NewStep
-from chainviz.store.history.versions import head_of, save
 from chainviz.store.models import History
 from tests.chains.making import ai, human, make_chain
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from chainviz.accounts.permissions import Role
-from chainviz.chains.explorer import draw_once
+from chainviz.chains.explorer import row_views
 from chainviz.chains.models import Chain
 from chainviz.store.content.at_hand import forget
 from chainviz.store.purge.values import purge_values
@@ -61,9 +61,9 @@ def test_a_purged_value_is_gone_at_once(client: Client, chain: Chain, monkeypatc
 
 def test_forget_leaves_no_drawing(client: Client, chain: Chain) -> None:
     body(client, chain, "node/s1.p1")
-    assert draw_once._DRAWINGS._held
+    assert row_views._DRAWINGS._held
     forget()
-    assert not draw_once._DRAWINGS._held
+    assert not row_views._DRAWINGS._held
 
 
 def test_a_viewer_gets_no_links_of_an_editor(team_mode: Any) -> None:  # noqa: F811

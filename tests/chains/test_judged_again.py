@@ -12,7 +12,7 @@ from chainviz.chains.models import Chain
 from chainviz.chains.versions.heads import start_if_needed
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
-from chainviz.store.history.versions import head_of
+from chainviz.store.history.drafts import head_of
 from chainviz.store.models import History, Outline
 from chainviz.store.outline import build
 from chainviz.store.outline.edition import RULES_EDITION

@@ -14,9 +14,8 @@ from chainviz.core.chain.chain import Splice
 from chainviz.core.chain.paths import Path
 from chainviz.store.content import message_reader
 from chainviz.store.content.chain import StoredChain
-from chainviz.store.history.drafts import add_step, current, start_draft
+from chainviz.store.history.drafts import add_step, current, head_of, start_draft
 from chainviz.store.history.steps import NewStep
-from chainviz.store.history.versions import head_of
 from chainviz.store.models import History
 from chainviz.store.outline.build import compute
 from chainviz.store.outline.rules.problem_rules import LISTED

@@ -19,10 +19,9 @@ from chainviz.drafts.operations.run import change
 from chainviz.drafts.target import target_of_version, version_of
 from chainviz.store.errors import Overlap
 from chainviz.store.fsck import fsck
-from chainviz.store.history.drafts import add_step, current, start_draft
+from chainviz.store.history.drafts import add_step, current, save, start_draft
 from chainviz.store.history.rebase import rebase as store_rebase
 from chainviz.store.history.steps import NewStep
-from chainviz.store.history.versions import save
 from chainviz.store.transfer.exports import export
 from tests.chains.making import ai, human, make_chain_of
 from tests.drafts.pages import fields_of, snapshot_of

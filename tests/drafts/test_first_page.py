@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from chainviz.chains.models import Chain
-from chainviz.drafts.operations import reading_cache
+from chainviz.drafts.operations import presets
 from chainviz.jobs.models import Job
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.store.content import at_hand
@@ -22,7 +22,7 @@ ROUNDS = [[human(f"Look {i}"), ai(None, (f"c{i}", "look", {})), result(f"c{i}", 
 
 def forget_all() -> None:
     """Clear what the process remembers, as if it had just started."""
-    reading_cache._kept.clear()
+    presets._kept.clear()
     at_hand.forget()
 
 

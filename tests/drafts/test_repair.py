@@ -11,7 +11,7 @@ from chainviz.chains.models import Chain
 from chainviz.chains.samples import load_samples
 from chainviz.core.operations import OPERATIONS
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations import reading_cache
+from chainviz.drafts.operations import presets
 from chainviz.drafts.operations.repair.cards import MOST_CARDS
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
@@ -164,7 +164,7 @@ def test_until_the_structure_is_checked_the_page_tells_how_far_it_is(client: Cli
 
 def test_a_check_serves_every_later_look(client: Client, long_chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chainviz.drafts.operations.repair.choices.propose", None)
-    reading_cache._kept.clear()
+    presets._kept.clear()
     assert "Answer the call" in client.get(f"/c/{long_chain.pk}/repair/?v=1").content.decode()
 
 

@@ -25,10 +25,9 @@ from chainviz.drafts.state import page as document
 from chainviz.store.content import message_reader
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.fsck import fsck
-from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.history.drafts import add_step, save, start_draft
 from chainviz.store.history.rebase import rebase
 from chainviz.store.history.steps import NewStep
-from chainviz.store.history.versions import save
 from chainviz.store.models import Version
 from chainviz.store.query.state import StatePart
 from chainviz.store.transfer.exports import export

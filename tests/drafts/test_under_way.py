@@ -13,7 +13,7 @@ from chainviz.accounts.models import User, local_owner
 from chainviz.chains.models import Chain
 from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
-from chainviz.store.history.versions import head_of
+from chainviz.store.history.drafts import head_of
 from chainviz.store.models import History
 from tests.chains.making import STORY, human, make_chain
 from tests.drafts.pages import send_form

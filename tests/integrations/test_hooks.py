@@ -59,7 +59,7 @@ def test_a_copy_replaces_those_with_which_it_begins(
 
 
 def test_gemini_is_checked_as_it_was_before_it_started(tmp_path: Path) -> None:
-    from chainviz.integrations.hooks import _resumed
+    from chainviz.integrations.agents import _resumed
 
     named = tmp_path / "session-2026-11-27T20-02-f9414654.jsonl"
     named.write_bytes(b'{"sessionId":1}\n{"a":1}\n{"sessionId":1}\n{"$set":{}}\n')

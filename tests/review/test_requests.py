@@ -15,7 +15,7 @@ from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.review.models import ReviewRequest, SignOff, TeamRules, Thread, Verdict, Viewed
-from chainviz.review.requests.standing import standing_of, standings
+from chainviz.review.requests.services import standing_of, standings
 from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.people import client_of, make_member, make_team
 from tests.drafts.pages import send_form

@@ -163,7 +163,6 @@ def test_every_view_that_sends_a_file_asks_the_lock() -> None:
     assert [path for path in sending_files() if path not in HARMLESS] == [
         "chainviz/chains/explorer/views.py",
         "chainviz/chains/exports/view.py",
-        "chainviz/chains/exports/view.py",
         "chainviz/chains/observations/page.py",
         "chainviz/drafts/state/page.py",
         "chainviz/fixes/page.py",

@@ -9,8 +9,7 @@ from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_job
 from chainviz.review.labels import LabelChoice, set_label
 from chainviz.review.models import Thread
-from chainviz.review.requests.services import ask, dismiss, give_verdict
-from chainviz.review.requests.standing import standing_of
+from chainviz.review.requests.services import ask, dismiss, give_verdict, standing_of
 from chainviz.review.threads.writing import NewThread, begin
 from tests.accounts.conftest import team_mode  # noqa: F401
 from tests.review.conftest import Room

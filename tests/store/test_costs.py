@@ -14,9 +14,8 @@ from chainviz.core.chain.chain import Splice
 from chainviz.store.content.at_hand import forget
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of
-from chainviz.store.history.drafts import add_step, start_draft
+from chainviz.store.history.drafts import add_step, save, start_draft
 from chainviz.store.history.steps import NewStep
-from chainviz.store.history.versions import save
 from chainviz.store.models import Body, Message, OutlineBlock, Run, Snapshot, Version
 from chainviz.store.query.windows import ALL_CLOSED, Folds, window
 from tests.store.test_drafts import said

@@ -14,13 +14,24 @@ from chainviz.core.chain.messages import Message, Text
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.spans import stored_bytes
 from chainviz.store.errors import Conflict, Overlap
-from chainviz.store.history.drafts import add_step, current, redo, start_draft, steps, undo
+from chainviz.store.history.drafts import (
+    add_step,
+    current,
+    head_of,
+    redo,
+    restore,
+    save,
+    saved_as_branch,
+    start_draft,
+    steps,
+    steps_of,
+    undo,
+)
 from chainviz.store.history.rebase import rebase
 from chainviz.store.history.steps import NewStep
-from chainviz.store.history.versions import head_of, restore, save, saved_as_branch, steps_of
 from chainviz.store.models import Draft, Snapshot, Version
+from chainviz.store.outline.blocks import to_bytes
 from chainviz.store.outline.build import compute
-from chainviz.store.outline.hashes import to_bytes
 from chainviz.store.transfer.exports import export
 from tests.store.stub import document
 from tests.store.test_import import TALK, stored

@@ -9,9 +9,8 @@ from django.db import IntegrityError, connection, transaction
 
 from chainviz.core.chain.chain import Splice
 from chainviz.store.fsck import fsck
-from chainviz.store.history.drafts import add_step, start_draft, undo
+from chainviz.store.history.drafts import add_step, save, start_draft, undo
 from chainviz.store.history.steps import NewStep
-from chainviz.store.history.versions import save
 from chainviz.store.models import Body, History, Message, Run, Snapshot, Template, Tombstone, Upload, UploadChunk, Version
 from chainviz.store.purge.delete import collect, delete_for_good, is_buried, purging
 from tests.store.test_drafts import said

@@ -17,7 +17,7 @@ from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.uploads import CHUNK, UploadReader
 from chainviz.store.errors import Conflict
 from chainviz.store.fsck import fsck
-from chainviz.store.history.versions import head_of
+from chainviz.store.history.drafts import head_of
 from chainviz.store.models import History, Message, Run, Upload, UploadChunk, Version, Writing
 from chainviz.store.purge.delete import delete_for_good
 from chainviz.store.purge.values import purge_values, reach

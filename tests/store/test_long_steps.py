@@ -24,9 +24,8 @@ from chainviz.store.content import runs
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.history import steps
 from chainviz.store.history.drafts import add as add_to
-from chainviz.store.history.drafts import add_step, current, redo, start_draft, undo
+from chainviz.store.history.drafts import add_step, current, redo, save, start_draft, undo
 from chainviz.store.history.steps import NewStep, written_step
-from chainviz.store.history.versions import save
 from chainviz.store.models import Body, Draft, Message, Run, Snapshot, Version, Writing
 from chainviz.store.outline.cache import BlockWriter
 from chainviz.store.purge.delete import collect, delete_for_good

@@ -13,10 +13,9 @@ from chainviz.store.content.message_reader import read_placed
 from chainviz.store.content.pieces import Piece
 from chainviz.store.errors import Overlap
 from chainviz.store.fsck import fsck
-from chainviz.store.history.drafts import current, start_draft, steps, undo
+from chainviz.store.history.drafts import current, save, start_draft, steps, undo
 from chainviz.store.history.merge import Conflict
 from chainviz.store.history.rebase import MERGE, merge_of, rebase
-from chainviz.store.history.versions import save
 from chainviz.store.models import Draft, Snapshot, Version
 from tests.store.test_drafts import _anew, content, put, said
 from tests.store.test_import import TALK, stored

@@ -9,7 +9,7 @@ from django.db import OperationalError
 from django.http import HttpRequest
 from django.test import RequestFactory
 
-from chainviz.store.disk_full_errors import is_disk_full
+from chainviz.store.errors import is_disk_full
 from chainviz.web.errors import server_error
 
 

@@ -11,8 +11,8 @@ from chainviz.chains.diff.compare import Compared
 from chainviz.chains.diff.diff_html import Fact, Label, Lines, More, Row, Sentence, line_elements
 from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.counts import count_text
-from chainviz.core.diff.calls import argument_rows, calls_of_one_side
 from chainviz.core.diff.chains import Group
+from chainviz.core.diff.groups import argument_rows, calls_of_one_side
 from chainviz.core.diff.lines import DiffRow, Fold, TextDiff
 from chainviz.core.diff.messages import MessageDiff, PartDiff
 from chainviz.web.formatting import byte_text

@@ -9,11 +9,10 @@ from django.db.models import Model
 from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.chains.explorer.actions import GROUPS, Action, Situation, actions_of, main_action
-from chainviz.chains.explorer.chain_facts import ChainFacts, chain_facts
-from chainviz.chains.explorer.draw_once import Drawing, draw_once
-from chainviz.chains.explorer.inspector import NodePage, earlier_address, node_page
+from chainviz.chains.explorer.inspector import ChainFacts, NodePage, chain_facts, earlier_address, node_page
 from chainviz.chains.explorer.overview import overview_of
 from chainviz.chains.explorer.rendered_window import WindowPage, draw_windows, first_windows, outline_around, reading_of
+from chainviz.chains.explorer.row_views import Drawing, draw_once
 from chainviz.chains.explorer.subject import KINDS, Subject, ViewState
 from chainviz.chains.models import Chain
 from chainviz.chains.render.minimap import minimap_svg

@@ -9,15 +9,13 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 
-from chainviz.chains.explorer.draw_once import Drawing
-from chainviz.chains.explorer.row_views import NO_NOTES, RowNotes, changed_rows, row_notes, row_view, titled
+from chainviz.chains.explorer.row_views import NO_NOTES, Drawing, RowNotes, changed_rows, row_notes, row_view, titled
 from chainviz.chains.explorer.subject import Subject, ViewState
 from chainviz.chains.explorer.summarized_nodes import replaced_line
 from chainviz.chains.render.large_pair import LARGE, LargeNode, large_header_html, large_pair_html
-from chainviz.chains.render.node import PairNode, Parted, header_html, pair_html
+from chainviz.chains.render.node import ALL, PairNode, Parted, StepQuery, header_html, pair_html
 from chainviz.chains.render.parts import Reading
 from chainviz.chains.render.rows import Row, outline_html, rows_html
-from chainviz.chains.render.steps import ALL, StepQuery
 from chainviz.core.chain.messages import AI, HUMAN, Message, Part
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.formats.traces.inspect_log import attached

@@ -1,4 +1,4 @@
-"""Turn rows of the store into rows of the page: the words of a closed row, the notes of other apps, and the marks of a draft.
+"""Rows of the store as rows of the page, and windows and opened nodes of versions as HTML, which stay in memory.
 
 Those apps are in a higher layer, so a setting names the function that returns the notes. The server sends the notes together with the
 rows, so that they need no JavaScript and the page does not shift.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -21,8 +22,41 @@ from chainviz.chains.render.text_marks import TextMark
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import rule_flag
 from chainviz.core.counts import count_text
+from chainviz.store.content.at_hand import AtHand
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.query.windows import WindowRow
+
+T = TypeVar("T")
+MOST, LONGEST = 128, 100_000
+"""The number of drawings that stay in memory, and the most bytes of one."""
+
+
+class Drawing(NamedTuple, Generic[T]):
+    value: T
+    span: range
+    """The messages on whose rows it has the notes."""
+    notes: RowNotes
+    length: int
+
+
+_DRAWINGS: AtHand[Drawing[Any]] = AtHand(MOST)
+
+
+def draw_once(subject: Subject, what: Hashable, draw: Callable[[], Drawing[T]]) -> T:
+    """Return the value of a drawing. `what` names it among the drawings of the subject."""
+    if subject.edition is None:
+        return draw().value
+    content = subject.snapshot.pk, subject.edition, bytes(subject.snapshot.digest), bytes(subject.outline.listing)
+    key = content, subject.base_url, subject.permissions, what
+    found = _DRAWINGS.get(key)
+    if found is not None and row_notes(subject, found.span.start, found.span.stop) == found.notes:
+        value: T = found.value
+        return value
+    made = draw()
+    if made.length <= LONGEST:
+        _DRAWINGS.keep(key, made)
+    return made.value
+
 
 TOOLS = 4
 """The most tools named in the row of a run."""

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
 from chainviz.chains.bytes import page as bytes
-from chainviz.chains.explorer import place_views, problem_list, views
+from chainviz.chains.explorer import place_views, views
 from chainviz.chains.explorer import views as explorer
 from chainviz.chains.explorer import views as inspect
 from chainviz.chains.explorer.subject import Subject
@@ -53,7 +53,7 @@ def explorer_urls(subject_of: FindSubject, prefix: str = "") -> list[URLPattern]
         path("replaced/<str:where>", on(views.replaced, "where"), name=f"{prefix}replaced"),
         path("find", on(place_views.find), name=f"{prefix}find"),
         path("goto", on(place_views.goto), name=f"{prefix}goto"),
-        path("problems", on(problem_list.problem_page), name=f"{prefix}problems"),
+        path("problems", on(place_views.problem_page), name=f"{prefix}problems"),
         path("problems/step", on(place_views.step), name=f"{prefix}problem_step"),
         path("palette", on(chain_palette), name=f"{prefix}chain_palette"),
         path("bytes", on(bytes.bytes_view), name=f"{prefix}bytes"),

@@ -19,7 +19,6 @@ from django.views.decorators.http import require_safe
 from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
-from chainviz.chains.explorer.draw_once import Drawing, draw_once
 from chainviz.chains.explorer.inspector import node_page
 from chainviz.chains.explorer.overview import OVERVIEW
 from chainviz.chains.explorer.page import comment_address, edit_url_of, explorer_page, repair_url_of
@@ -35,12 +34,12 @@ from chainviz.chains.explorer.rendered_window import (
     reading_of,
     span_of,
 )
-from chainviz.chains.explorer.row_views import row_notes
+from chainviz.chains.explorer.row_views import Drawing, draw_once, row_notes
 from chainviz.chains.explorer.subject import Subject, ViewState, read_view
 from chainviz.chains.explorer.summarized_nodes import replaced_page
 from chainviz.chains.exports.view import require_subject_unlocked
+from chainviz.chains.render.node import StepQuery
 from chainviz.chains.render.parts import between_html, display_text, more_html, picture
-from chainviz.chains.render.steps import StepQuery
 from chainviz.chains.render.text_marks import Stretch, TextMark, in_layout, mark_text, stretch
 from chainviz.chains.render.visible_text import safe
 from chainviz.chains.secrets.export_scan import SecretNotice, before_source

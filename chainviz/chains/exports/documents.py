@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 
-from chainviz.chains.render.json_text import lay_out
-from chainviz.chains.render.markdown import plain, prose
+from chainviz.chains.render.json_text import lay_out, plain, prose
 from chainviz.chains.render.parts import host_of, picture
 from chainviz.chains.render.visible_text import marks, one_line, safe
 from chainviz.core.chain.messages import ROLE_NAMES, Binary, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
 from chainviz.accounts.models import Membership
-from chainviz.chains.folders.models import Folder
+from chainviz.chains.library.models import Folder
 from chainviz.chains.models import ChainQuerySet, LocalFile
 from chainviz.core.documents.event_logs import conversation_of, is_event_folder
 from chainviz.core.errors import DocumentError

@@ -19,7 +19,7 @@ from django.http import QueryDict
 
 from chainviz.accounts.models import Membership
 from chainviz.chains.folders.choose_folders import Watched
-from chainviz.chains.folders.scan import Scan, is_running, scan
+from chainviz.chains.folders.opening import Scan, is_running, scan
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.uploads.local_files import state_of

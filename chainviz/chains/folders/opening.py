@@ -1,13 +1,14 @@
-"""Import a file of a folder into the library, and update its chains when the file grows: at once if that is quick, else
-by a job."""
+"""List the files of a folder without reading them, import one into the library, and update its chains when the file grows."""
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 from django.contrib import messages
@@ -21,25 +22,96 @@ from chainviz.accounts.audit import leave_unrecorded
 from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for
-from chainviz.chains.folders.choose_folders import may_choose
-from chainviz.chains.folders.scan import is_running
+from chainviz.chains.folders.choose_folders import Watched, may_choose
 from chainviz.chains.models import Arrival, Chain, LocalFile
 from chainviz.chains.uploads import arrivals
 from chainviz.chains.uploads.local_files import Outcome, chains_from, note_copies, note_failure, state_of, take_file
 from chainviz.core.documents.packed_files import holds_more
 from chainviz.core.errors import DocumentError
-from chainviz.core.sources.folder_files import is_inside
+from chainviz.core.sources.folder_files import LEADS_OUT, FoundFile, SessionFolder, files_of, fits, is_hidden, is_inside
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
-from chainviz.store.history.versions import head_of
+from chainviz.store.history.drafts import head_of
 from chainviz.store.models import History
 from chainviz.store.transfer.imports import last_file_state
 from chainviz.web.http import see_other, small_number, wants_fragment
 
+MOST_FILES = 20_000
+SECONDS = 2.0
+"""The seconds for which a scan counts as fresh …"""
+REST = 20
+"""… or this many times its duration."""
+HELD = 32
+RUNNING = 60.0
+"""Seconds since a file's last change during which its session counts as running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    files: tuple[FoundFile, ...]
+    """The files, most recently changed first."""
+    is_cut: bool
+    """True if there are more than MOST_FILES."""
+    sentence: str
+    """The reason why there are none."""
+    began: float
+    took: float
+
+    @property
+    def is_fresh(self) -> bool:
+        return time.monotonic() - self.began < max(SECONDS, REST * self.took)
+
+
+_scans: dict[Watched, Scan] = {}
+_lock = threading.Lock()
+
+
+def scan(folder: Watched) -> Scan:
+    with _lock:
+        found = _scans.get(folder)
+        if found is None or not found.is_fresh:
+            if len(_scans) >= HELD:
+                _scans.clear()
+            _scans[folder] = found = _scan(folder)
+        return found
+
+
+def path_in(folder: Watched, name: str) -> Path:
+    """Return the path of a listed file. Raises DocumentError, in a sentence, for a name that leads elsewhere."""
+    path = folder.path / name
+    parts = PurePosixPath(name).parts
+    if not name or "\0" in name or PurePosixPath(name).is_absolute() or ".." in parts or any(map(is_hidden, parts)):
+        raise DocumentError("There is no such file in this folder.")
+    if not is_inside(path, folder.path):
+        raise DocumentError(f"{parts[-1]}: {LEADS_OUT}")
+    if not fits(folder.pattern, name):
+        raise DocumentError("There is no such file in this folder.")
+    return path
+
+
+def _scan(folder: Watched) -> Scan:
+    began = time.monotonic()
+    try:
+        os.scandir(folder.path).close()
+    except OSError as error:
+        return Scan((), False, f"{folder.path} cannot be read: {error.strerror or error}.", began, 0)
+    files: list[FoundFile] = []
+    for each in files_of(SessionFolder(folder.path, folder.pattern, settings.CHAINVIZ.data)):
+        files.append(each)
+        if len(files) > MOST_FILES:
+            break
+    shown = sorted(files[:MOST_FILES], key=lambda each: (-each.modified, each.name))
+    return Scan(tuple(shown), len(files) > MOST_FILES, "", began, time.monotonic() - began)
+
+
+def is_running(modified: int) -> bool:
+    """Return True if the session is running. `modified` is the time of the file's last change in nanoseconds."""
+    return time.time() - modified / 1e9 < RUNNING
+
+
 JOB = "read-local-file"
 PAUSE = timedelta(seconds=4)
 """The pause between two readings of a growing file …"""
-REST = 20
 """… or this many times the duration of the last one."""
 AT_ONCE = 1.0
 """The seconds that one request spends on reading files that have grown."""

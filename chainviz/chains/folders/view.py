@@ -17,8 +17,7 @@ from chainviz.accounts.permissions import requires
 from chainviz.chains.folders import choose_folders as folders
 from chainviz.chains.folders.choose_folders import Watched
 from chainviz.chains.folders.listing import Filter, Listing, files_named, listing, new_since, read_filter, rows_of
-from chainviz.chains.folders.opening import Opened, open_file, read_grown
-from chainviz.chains.folders.scan import MOST_FILES, path_in
+from chainviz.chains.folders.opening import MOST_FILES, Opened, open_file, path_in, read_grown
 from chainviz.chains.models import Chain
 from chainviz.core.counts import count_text
 from chainviz.core.errors import DocumentError

@@ -9,7 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from chainviz.chains.folders import scan
+from chainviz.chains.folders import opening
 from chainviz.chains.library.agents import AgentView, agent_label, agent_of_format, agent_view
 from chainviz.chains.library.filter import Filter
 from chainviz.chains.library.search import ChainHits
@@ -170,7 +170,7 @@ class SessionRow:
 
     @cached_property
     def is_running(self) -> bool:
-        return scan.is_running(int(self.session.changed_at.timestamp() * 1e9))
+        return opening.is_running(int(self.session.changed_at.timestamp() * 1e9))
 
     @property
     def mark(self) -> str:
@@ -191,7 +191,7 @@ def _line(growth: Sequence[int]) -> str:
 def is_running(path: str) -> bool:
     """Return True if the file at a path has just changed; False for ""."""
     try:
-        return bool(path) and scan.is_running(state_of(Path(path))[1])
+        return bool(path) and opening.is_running(state_of(Path(path))[1])
     except OSError:
         return False
 

@@ -11,7 +11,7 @@ from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, RowNumber
 from django.utils import timezone
 
-from chainviz.chains.folders.scan import RUNNING
+from chainviz.chains.folders.opening import RUNNING
 from chainviz.chains.library.columns import BY_NAME, Column
 from chainviz.chains.library.sessions import keep_result
 from chainviz.chains.models import Chain

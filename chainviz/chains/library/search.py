@@ -26,9 +26,9 @@ from chainviz.store.models import SearchState, Snapshot
 from chainviz.store.outline.build import OutlineMissing, outline_of
 from chainviz.store.outline.reader import OutlineReader, read_ahead
 from chainviz.store.query.find import part_texts
+from chainviz.store.search.full_text_tables import LONGEST_PHRASE, words
 from chainviz.store.search.index import index_chain, pass_over, unindexed, waiting
 from chainviz.store.search.lookup import SHORTEST_PREFIX, Excerpt, Phrase, blocks_with, excerpt, pattern_of
-from chainviz.store.search.words import LONGEST_PHRASE, words
 
 # The terms of the search field: words, “phrases”, excluded words, and filters such as `tool:grep`.
 

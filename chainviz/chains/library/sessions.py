@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership
-from chainviz.chains.folders.scan import RUNNING
+from chainviz.chains.folders.opening import RUNNING
 from chainviz.chains.library.agents import AgentView, agent_of_format, agent_view, formats_of_agent
 from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
 from chainviz.chains.models import Chain, ChainQuerySet, WorkingCopy

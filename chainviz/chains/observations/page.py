@@ -14,10 +14,18 @@ from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.exports.view import require_subject_unlocked
-from chainviz.chains.observations.as_text import is_too_large, text_options_in, text_page
 from chainviz.chains.observations.cards import MOST_CARDS, Contents, ResultWindow, find_results, window_of
 from chainviz.chains.observations.filters import ORDERS, Facets, Filter, chosen, facets_of, filter_in
-from chainviz.chains.observations.index_job import index_of, is_long, read_index, reading_job, start_reading
+from chainviz.chains.observations.index_job import (
+    index_of,
+    is_long,
+    is_too_large,
+    read_index,
+    reading_job,
+    start_reading,
+    text_options_in,
+    text_page,
+)
 from chainviz.chains.render.parts import host_of, picture
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.messages import ROLE_NAMES

@@ -15,9 +15,20 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Any
 
-from chainviz.chains.render.node import call_with_result_html, message_head, message_name, spoken, unmatched_part_html, unmatched_parts_html
+from chainviz.chains.render.node import (
+    ALL,
+    LazyPieces,
+    Piece,
+    StepQuery,
+    call_with_result_html,
+    message_head,
+    message_name,
+    spoken,
+    step,
+    unmatched_part_html,
+    unmatched_parts_html,
+)
 from chainviz.chains.render.parts import Reading, call_html
-from chainviz.chains.render.steps import ALL, LazyPieces, Piece, StepQuery, step
 from chainviz.core.chain.messages import Part, ToolCall, ToolResult
 from chainviz.core.chain.paths import Path
 from chainviz.store.content.message_shapes import StoredShape

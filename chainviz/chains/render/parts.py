@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
-from chainviz.chains.render.json_text import lay_out, paint
-from chainviz.chains.render.markdown import plain, prose
+from chainviz.chains.render.json_text import lay_out, paint, plain, prose
 from chainviz.chains.render.text_marks import Stretch, TextMark, in_layout, mark_prose, mark_text, stretch
 from chainviz.chains.render.visible_text import one_line, safe
 from chainviz.core.chain.messages import Binary, Image, Opaque, Part, Reasoning, Text, Thinking, ToolCall, ToolResult, byte_size

@@ -20,7 +20,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.secrets import RULES, Occurrence, fingerprint, get_rule, scan_chain
 from chainviz.core.secrets.part_texts import SourceField, fields, texts_of
-from chainviz.core.secrets.rules.rule import Rule
+from chainviz.core.secrets.rule import Rule
 from chainviz.core.secrets.scan import STRETCH, is_outside, occurrence_id, place_number
 from chainviz.store.content.chain import StoredChain
 

@@ -33,7 +33,7 @@ from chainviz.core.state.faults import with_state_notes
 from chainviz.jobs import lease, tasks
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.store.content.message_shapes import clean, preview
-from chainviz.store.disk_full_errors import is_disk_full
+from chainviz.store.errors import is_disk_full
 
 log = logging.getLogger(__name__)
 

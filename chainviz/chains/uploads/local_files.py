@@ -40,7 +40,7 @@ from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.state.faults import with_state_notes
 from chainviz.jobs.lease import storable
 from chainviz.store.errors import Conflict
-from chainviz.store.history.versions import head_of
+from chainviz.store.history.drafts import head_of
 from chainviz.store.models import History, Snapshot, Version
 from chainviz.store.transfer.imports import Difference, compare, grow, last_file_state
 

@@ -22,7 +22,7 @@ from chainviz.core.errors import Refused
 from chainviz.core.formats import FORMATS
 from chainviz.core.operations.mask import MASK
 from chainviz.store.errors import Conflict
-from chainviz.store.history.versions import head_of, steps_of
+from chainviz.store.history.drafts import head_of, steps_of
 from chainviz.store.lineage import ancestors
 from chainviz.store.models import History, Upload, Version
 from chainviz.web.http import see_other

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.commands.io import tell
-from chainviz.commands.server.push import TOKEN, Server, token_of_environment
+from chainviz.commands.server.open import TOKEN, Server, token_of_environment
 from chainviz.core.errors import OptionsError
 
 _NAMED = re.compile(r"(?:(?P<server>https?://.*)/c/|(?:.*/c/)?)(?P<chain>\d{1,18})(?:/.*)?")
@@ -64,7 +64,7 @@ def _ask_database(keys: Sequence[int]) -> Iterator[dict[str, Any]] | None:
 
 def _rows_of(keys: Sequence[int]) -> Iterator[dict[str, Any]]:
     from chainviz.chains.models import Chain
-    from chainviz.review.requests.standing import standing_of
+    from chainviz.review.requests.services import standing_of
 
     for key in keys:
         chain = Chain.objects.in_library().filter(pk=key).first()

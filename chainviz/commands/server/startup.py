@@ -180,7 +180,7 @@ def _prepare_tables() -> None:
     from django.db import connection
     from django.db.utils import OperationalError
 
-    from chainviz.store.disk_full_errors import is_disk_full
+    from chainviz.store.errors import is_disk_full
 
     folder: Path = settings.CHAINVIZ.data
     try:
@@ -195,7 +195,7 @@ def _prepare_tables() -> None:
 
 
 def _reason(error: Exception) -> str:
-    from chainviz.store.disk_full_errors import FULL, is_disk_full
+    from chainviz.store.errors import FULL, is_disk_full
 
     if is_disk_full(error):
         return f"{FULL} Free some space and start again."

@@ -13,9 +13,20 @@ from itertools import chain, pairwise
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import HUMAN, Message, Part, ToolCall
 from chainviz.core.diff.align import Equal, Gap, align
-from chainviz.core.diff.calls import find_moved_results, hidden_calls, with_ids_of
 from chainviz.core.diff.group_table import GroupTable
-from chainviz.core.diff.groups import FirstDifference, Group, Kind, RowGap, Side, find_moves, first_difference, groups_of
+from chainviz.core.diff.groups import (
+    FirstDifference,
+    Group,
+    Kind,
+    RowGap,
+    Side,
+    find_moved_results,
+    find_moves,
+    first_difference,
+    groups_of,
+    hidden_calls,
+    with_ids_of,
+)
 from chainviz.core.diff.matching import Reading, Rule
 from chainviz.core.diff.messages import MessageDiff, compare_apart, compare_joined, compare_messages
 from chainviz.core.diff.rows import Measure, Rows, ShapeRows

@@ -7,8 +7,8 @@ from itertools import groupby, islice
 
 from chainviz.core.chain.messages import ToolCall
 from chainviz.core.counts import count_text
-from chainviz.core.diff.calls import argument_rows, calls_of_one_side
 from chainviz.core.diff.chains import ChainDiff, FirstDifference, Group, Side
+from chainviz.core.diff.groups import argument_rows, calls_of_one_side
 from chainviz.core.diff.lines import DiffRow, Fold, Spans, TextDiff
 from chainviz.core.diff.messages import FieldChange, MessageDiff, PartDiff
 from chainviz.core.diff.runs import RunFacts, fact_rows, outcome_rows, tool_rows

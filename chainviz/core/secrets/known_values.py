@@ -15,7 +15,7 @@ from typing import Any, Literal
 from chainviz.core.chain.arguments import is_json
 from chainviz.core.chain.messages import Message, Part, Text
 from chainviz.core.secrets.part_texts import JSON_PLACES, texts_of, with_text
-from chainviz.core.secrets.rules.rule import Rule
+from chainviz.core.secrets.rule import Rule
 from chainviz.core.secrets.scan import Finding, is_free
 from chainviz.core.secrets.spellings import DecodedText, hides_ascii, spelled
 

@@ -25,8 +25,8 @@ from chainviz.core.documents.units import Pointer
 from chainviz.core.formats import get_format
 from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.secrets.part_texts import fields, texts_of
+from chainviz.core.secrets.rule import Anchored, Pattern, Rule, lower
 from chainviz.core.secrets.rules import RULES
-from chainviz.core.secrets.rules.rule import Anchored, Pattern, Rule, lower
 from chainviz.core.secrets.spellings import DecodedText, hides_ascii
 
 FIELD, AROUND = "field", "around"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainviz.core.errors import OptionsError
-from chainviz.core.secrets.rules.rule import Rule
+from chainviz.core.secrets.rule import Rule
 
 LONGEST_NAME = 60
 

@@ -20,8 +20,8 @@ from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, unit_form
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.formats.stylist import Stylist
+from chainviz.core.state.call import MessageIndex, Window, last_answer, leading_systems
 from chainviz.core.state.document import DIALECTS, VERSION, State, dialect_of, is_state, provider_length
-from chainviz.core.state.message_index import MessageIndex, Window, last_answer, leading_systems
 from chainviz.core.usage.model_catalog import BYTES_PER_TOKEN, estimated_tokens
 
 KEPT = "Export the chain in its own format, which keeps every byte."

@@ -29,7 +29,7 @@ from chainviz.core.formats.conversion import without_source
 from chainviz.core.operations.contract import Decision
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.responses import to_draft
+from chainviz.drafts.operations.choices import to_draft
 from chainviz.drafts.services import lock_draft
 from chainviz.drafts.target import Target, target_of, target_of_draft, target_of_version
 from chainviz.store.content.chain import StoredChain

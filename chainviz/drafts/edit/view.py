@@ -20,7 +20,7 @@ from chainviz.core.errors import ChainError, PathError, Refused
 from chainviz.drafts import services
 from chainviz.drafts.edit.acts import NEW_MESSAGE
 from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, CardPage, read_cards, typed_over
-from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
+from chainviz.drafts.operations.choices import begun_draft, moved_on, read_only_page, to_draft
 from chainviz.drafts.preview.steps import strip_answer
 from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import MovedOn, Target, target_of

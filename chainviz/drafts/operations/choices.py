@@ -1,5 +1,4 @@
-"""The choices of a person on the page of an operation. By default they are a form that is generated from the options; an operation with a
-page of its own has a subclass in the folder with its name."""
+"""The choices of a person on the page of an operation, by default a form made from its options, and the answers of its views."""
 
 from __future__ import annotations
 
@@ -7,22 +6,61 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 
 from chainviz.core.errors import Refused
+from chainviz.core.formats import read_only
 from chainviz.core.operations import operation_named
 from chainviz.core.operations.contract import Operation, Options
 from chainviz.core.operations.redact import RedactOptions
 from chainviz.core.operations.summarize import SummarizeOptions
+from chainviz.drafts import services
+from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.redact import first_page as redact
-from chainviz.drafts.operations.responses import to_draft
 from chainviz.drafts.operations.run import change, is_long, start
+from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.summaries import plan_outline
 from chainviz.drafts.target import Target, target_of_job
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
 from chainviz.web.forms import OptionsForm, options_form
 from chainviz.web.http import page_or_fragment, see_other, wants_fragment, working_page
+
+
+def to_draft(draft: Draft) -> HttpResponse:
+    """Redirect to the page of the draft, which shows its steps with their warnings."""
+    return see_other("drafts:draft", draft.chain_id, draft.pk)
+
+
+def moved_on(target: Target) -> str:
+    """Return the sentence that refuses a form that was made for other content."""
+    what = "The draft" if target.draft else "The chain"
+    return f"{what} changed after this form was opened, perhaps in another window. Check your choices against it."
+
+
+def begun_draft(target: Target) -> Draft | None:
+    """Return the person's draft of this version, to which further changes are added; None if there is none."""
+    if target.draft is not None:
+        return None
+    draft = services.open_draft(target.chain, target.person, target.version.number)
+    return draft if draft is not None and steps_of(draft).all else None
+
+
+def read_only_page(request: HttpRequest, target: Target, operation: Operation[Any]) -> HttpResponse | None:
+    """Return the page that explains why a chain in a read-only format cannot be changed, with a link to convert it; None if it can be
+    changed. A conversion is always possible."""
+    sentence = read_only(target.stored.format)
+    if not sentence or operation.name == "convert":
+        return None
+    context = {
+        "chain": target.chain,
+        "operation": operation,
+        "sentence": sentence,
+        "convert_href": reverse("drafts:operation", args=[target.chain.pk, "convert"]) + target.query,
+        "back_href": target.explorer,
+    }
+    return render(request, "drafts/operations/read_only.html", context, status=409 if request.method == "POST" else 200)
 
 
 class Choices:

@@ -1,4 +1,4 @@
-"""The page of an operation: its choices, a job if the chain is long, and the redirect to the preview of the draft.
+"""The page of an operation: its choices (here those of a conversion), a job if the chain is long, and the redirect to the draft.
 
 A step of a draft is changed on the same page: it shows the step's choices again, and replaces it with a new preview. Later steps are
 repeated.
@@ -20,30 +20,50 @@ from pydantic import ValidationError
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
+from chainviz.chains.exports.export import Export
 from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError
 from chainviz.core.operations import operation_named
 from chainviz.core.operations.contract import Operation, Options
+from chainviz.core.operations.convert import SAME
 from chainviz.core.recipes import make_step
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.choices import Choices
+from chainviz.drafts.operations.choices import Choices, begun_draft, moved_on, read_only_page, to_draft
 from chainviz.drafts.operations.compact.choices import CompactChoices
-from chainviz.drafts.operations.convert import ConvertChoices
 from chainviz.drafts.operations.mask.choices import MaskChoices
 from chainviz.drafts.operations.observations.choices import ObservationsChoices
 from chainviz.drafts.operations.redact.choices import RedactChoices
 from chainviz.drafts.operations.redact.form import SELECTION
 from chainviz.drafts.operations.repair.choices import RepairChoices
-from chainviz.drafts.operations.responses import begun_draft, moved_on, read_only_page, to_draft
 from chainviz.drafts.operations.run import find, stop
 from chainviz.drafts.stored_draft import Steps, steps_of
 from chainviz.drafts.summaries.choices import SummarizeChoices
 from chainviz.drafts.target import Target, target_of, target_of_draft
 from chainviz.jobs.models import Job
 from chainviz.recipes.services import create_numbered
+from chainviz.recipes.step_form import context_of
 from chainviz.store.content.codec import unpack
 from chainviz.store.models import Step
 from chainviz.web.http import see_other, small_number, wants_fragment
+
+
+class ConvertChoices(Choices):
+    template = "drafts/operations/convert.html"
+    fragment = "drafts/operations/_losses.html"
+
+    def answer(self) -> HttpResponse | None:
+        """Show the page again when only the losses are asked for, which is the button without JavaScript."""
+        is_look = self.request.method == "POST" and self.request.POST.get("act") == "look"
+        return self.page() if is_look else None
+
+    def context(self) -> dict[str, Any]:
+        format = self.form.fields["to"]
+        format.choices = [(SAME, "Choose a format"), *format.choices[1:]]  # type: ignore[attr-defined]
+        name = str(self.form["to"].value() or SAME)
+        is_known = name != SAME and name in dict(format.choices)  # type: ignore[attr-defined]
+        target = Export.to(self.target.subject, name) if is_known else None
+        return {"target": target, "export_href": f"{self.target.explorer}export", **context_of(self.form, ("to",))}
+
 
 PARTICULAR: dict[str, type[Choices]] = {
     "compact": CompactChoices,

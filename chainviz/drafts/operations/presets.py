@@ -1,8 +1,10 @@
-"""Options of an operation that a person saved under a name, such as a strategy of compaction."""
+"""Saved options of operations, and readings of whole chains that stay between requests for live previews."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -13,6 +15,30 @@ from chainviz.core.operations.compact import Compact, CompactOptions, print_stra
 from chainviz.core.operations.contract import Options
 from chainviz.jobs.lease import storable
 from chainviz.jobs.models import AsciiJSONField
+from chainviz.store.content.chain import StoredChain
+
+MOST = 10
+"""The number of cached readings, enough for two pages."""
+T = TypeVar("T")
+_kept: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
+
+
+def cached(chain: StoredChain, name: Hashable, work: Callable[[], T]) -> T:
+    """Return the result of `work` for this content; `name` identifies the work and its options."""
+    history, edition = chain.snapshot.history_id, chain.snapshot.history.edition
+    for key in [key for key in _kept if key[0] == history and key[1] != edition]:
+        _kept.pop(key, None)
+    # the database may reuse a number after a rollback, so the digest is part of the key
+    key = (history, edition, chain.snapshot.pk, bytes(chain.snapshot.digest), name)
+    if key in _kept:
+        _kept.move_to_end(key)
+    else:
+        _kept[key] = work()
+    found: T = _kept[key]
+    while len(_kept) > MOST:
+        _kept.popitem(last=False)
+    return found
+
 
 LONGEST_NAME = 80
 

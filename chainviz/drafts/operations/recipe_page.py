@@ -12,8 +12,8 @@ from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.core.errors import ChainError
 from chainviz.drafts.models import Draft
+from chainviz.drafts.operations.choices import begun_draft, moved_on, to_draft
 from chainviz.drafts.operations.recipe import job_of, nothing, run_recipe, start
-from chainviz.drafts.operations.responses import begun_draft, moved_on, to_draft
 from chainviz.drafts.operations.run import is_long
 from chainviz.drafts.target import Target, target_of
 from chainviz.jobs import lease

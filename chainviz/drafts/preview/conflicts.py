@@ -37,8 +37,8 @@ from chainviz.drafts.stored_draft import snapshot_of
 from chainviz.drafts.target import draft_for, open_draft_for
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.errors import Conflict, Overlap
+from chainviz.store.history.drafts import steps_of
 from chainviz.store.history.merge import SnapshotMerge
-from chainviz.store.history.versions import steps_of
 from chainviz.store.models import Version
 from chainviz.web.http import see_other, small_number
 

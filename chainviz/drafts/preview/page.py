@@ -1,4 +1,4 @@
-"""The page of a draft: its steps, their changes, and the effect on sizes, problems and verdicts."""
+"""The page of a draft: its steps, their changes, their effect on sizes and problems, and undo, redo, discard and back."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
 
+from chainviz.accounts.audit import recorded_together
+from chainviz.accounts.permissions import requires
 from chainviz.chains.access import version_of
-from chainviz.chains.diff.address import DiffQuery, SideLink, query
+from chainviz.chains.diff.address import DiffQuery, SideLink, query, read_diff_query
 from chainviz.chains.diff.compare import Compared, StoredRows, compare
+from chainviz.chains.diff.groups import asks_to_unfold, fold_answer
 from chainviz.chains.diff.page import DiffView, Measure, diff_view, measures_of
 from chainviz.chains.models import Chain
 from chainviz.chains.verdicts import VerdictView, provider_of, verdict_view, verdicts_by_provider
@@ -19,18 +26,92 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.counts import count_text
 from chainviz.core.diff.chains import Side
+from chainviz.core.errors import ChainError
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.providers.contract import Provider
+from chainviz.drafts import services
 from chainviz.drafts.models import Draft
-from chainviz.drafts.preview.steps import ChangeGroup, StepRow, change_groups, changed_nodes, nodes_text, step_rows
+from chainviz.drafts.preview.steps import ChangeGroup, StepRow, change_groups, changed_nodes, nodes_text, step_answer, step_rows
 from chainviz.drafts.stored_draft import snapshot_of, steps_of
+from chainviz.drafts.target import draft_for, open_draft_for
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import pieces_of
 from chainviz.store.content.pieces import same_beginning
-from chainviz.store.models import Outline, Snapshot
+from chainviz.store.history import drafts as store
+from chainviz.store.models import Outline, Snapshot, Step
 from chainviz.store.outline.build import outline_of
 from chainviz.store.query.windows import row_problems
+from chainviz.web.http import own_page, see_other, wants_fragment
+
+
+@requires("draft")
+@require_safe
+def draft(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    found = draft_for(request, chain_id, draft_id)
+    if found.saved_as is not None:
+        return redirect("chains:version", chain_id, found.saved_as)
+    if found.discarded_at is not None:
+        steps = count_text(len(steps_of(found).all), "step")
+        return render(request, "drafts/preview/gone.html", {"draft": found, "chain": found.chain, "steps": steps})
+    asked = read_diff_query(request)
+    if asks_to_unfold(request, asked):
+        return fold_answer(compared_of(found), asked)
+    return render(request, "drafts/preview/draft.html", {"page": draft_page(found, asked, one_by_one=bool(request.GET))})
+
+
+@requires("draft")
+@require_POST
+@recorded_together
+def undo(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    found = open_draft_for(request, chain_id, draft_id)
+    return _stepped(request, found, "undo", store.undo(found.stored))
+
+
+@requires("draft")
+@require_POST
+@recorded_together
+def redo(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    found = open_draft_for(request, chain_id, draft_id)
+    return _stepped(request, found, "redo", store.redo(found.stored))
+
+
+def _stepped(request: HttpRequest, found: Draft, word: str, step: Step | None) -> HttpResponse:
+    if wants_fragment(request):
+        return step_answer(request, found, word, step)
+    if step is None:
+        messages.info(request, f"There is nothing to {word}.")
+    return see_other(own_page(request, request.POST.get("next", ""), _home(found)))
+
+
+@requires("draft")
+@require_POST
+@recorded_together
+def discard(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    found = open_draft_for(request, chain_id, draft_id)
+    services.discard(found)
+    return _back(found)
+
+
+@requires("draft")
+@require_POST
+@recorded_together
+def bring_back(request: HttpRequest, chain_id: int, draft_id: int) -> HttpResponse:
+    found = draft_for(request, chain_id, draft_id)
+    try:
+        services.bring_back(found)
+    except ChainError as refused:
+        messages.error(request, str(refused))
+    return _back(found)
+
+
+def _back(found: Draft) -> HttpResponse:
+    return see_other(_home(found))
+
+
+def _home(found: Draft) -> str:
+    return reverse("drafts:draft", args=[found.chain_id, found.pk])
+
 
 # The effect of a draft on the problems of a chain and on the verdicts of providers.
 

@@ -32,8 +32,8 @@ from chainviz.core.state.document import State, provider_length, seen_messages, 
 from chainviz.core.state.export import continuation, is_state_format, provider_of
 from chainviz.core.state.faults import MOST_BYTES, StateFile, read_state, salvage
 from chainviz.drafts import services
+from chainviz.drafts.operations.choices import moved_on, to_draft
 from chainviz.drafts.operations.proposal import Proposal
-from chainviz.drafts.operations.responses import moved_on, to_draft
 from chainviz.drafts.target import Target, target_of
 from chainviz.store.history.steps import NewStep
 from chainviz.store.query.state import StatePart

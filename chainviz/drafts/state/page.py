@@ -31,11 +31,10 @@ from chainviz.core.state.export import (
     require_readable,
 )
 from chainviz.core.usage.document_usage import members_beside
-from chainviz.drafts.operations.responses import moved_on, to_draft
+from chainviz.drafts.operations.choices import moved_on, to_draft
 from chainviz.drafts.operations.run import change
-from chainviz.drafts.state import rows, what_if
-from chainviz.drafts.state.rows import StateRow
-from chainviz.drafts.state.what_if import Fit, WhatIf, fit_of
+from chainviz.drafts.state import what_if
+from chainviz.drafts.state.what_if import Fit, StateRow, WhatIf, fit_of
 from chainviz.drafts.target import Target, target_of
 from chainviz.store.content.spans import SourceSpan
 from chainviz.store.models import Snapshot
@@ -58,7 +57,7 @@ class StatePage:
     call: NextCall
     entered: WhatIf
     start: int | None
-    """The first row of the window of all rows; None to show only notable rows."""
+    """The first row of the window of all rows; None to show only notable what_if."""
     column: str = "stored"
     """The column that a narrow screen shows: stored or sent."""
     error: str = ""
@@ -132,24 +131,24 @@ class StatePage:
         return sum(message.size for message in self.call.leading)
 
     def leading_rows(self) -> Iterator[StateRow]:
-        return rows.leading_rows(self.call)
+        return what_if.leading_rows(self.call)
 
     def next_rows(self) -> Iterator[StateRow]:
-        return rows.next_rows(self.call)
+        return what_if.next_rows(self.call)
 
     @cached_property
     def rows(self) -> list[StateRow]:
         if self.start is None:
-            return rows.notable_rows(self.part, self.call)
-        return rows.window_rows(self.part, self.call, self.start, self.stop)
+            return what_if.notable_rows(self.part, self.call)
+        return what_if.window_rows(self.part, self.call, self.start, self.stop)
 
     @property
     def stop(self) -> int:
-        return min(len(self.part), (self.start or 0) + rows.WINDOW)
+        return min(len(self.part), (self.start or 0) + what_if.WINDOW)
 
     @property
     def previous(self) -> int | None:
-        return max(0, self.start - rows.WINDOW) if self.start else None
+        return max(0, self.start - what_if.WINDOW) if self.start else None
 
     @property
     def following(self) -> int | None:

@@ -21,7 +21,7 @@ from chainviz.core.operations.summarize import PRESETS, SummarizeOptions, Summar
 from chainviz.core.operations.summarize.folding import plan
 from chainviz.core.operations.summarize.options import Preset
 from chainviz.drafts.operations.choices import Choices
-from chainviz.drafts.operations.reading_cache import cached
+from chainviz.drafts.operations.presets import cached
 from chainviz.drafts.summaries import runs
 from chainviz.drafts.summaries.plan_outline import PLAN_PAGE, PlanPage, plan_page
 from chainviz.drafts.target import Target, target_of

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from chainviz.accounts.permissions import requires
 from chainviz.core.errors import ChainError, Refused
-from chainviz.drafts.operations.responses import to_draft
+from chainviz.drafts.operations.choices import to_draft
 from chainviz.drafts.summaries import runs
 from chainviz.drafts.summaries.choices import prompt_answer
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun

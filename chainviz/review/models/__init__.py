@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from chainviz.review.models.inbox import MailChoice, Mute, Notice, Presence
 from chainviz.review.models.requests import Review, Reviewer, ReviewRequest, SignOff, TeamRules, Verdict, Viewed, rules_of
-from chainviz.review.models.threads import Comment, Discussion, Label, LabelPlace, Place, Thread
+from chainviz.review.models.threads import Comment, Discussion, Label, LabelPlace, MailChoice, Mute, Notice, Place, Presence, Thread
 
 __all__ = [
     "Comment",

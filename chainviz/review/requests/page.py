@@ -17,8 +17,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
 from chainviz.review.models import Comment, Mute, Reviewer, SignOff, Verdict, Viewed
-from chainviz.review.requests.services import may_judge, saved_by, saver_of
-from chainviz.review.requests.standing import Standing, standing_of
+from chainviz.review.requests.services import Standing, may_judge, saved_by, saver_of, standing_of
 from chainviz.review.threads.thread_view import title_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import pieces_of

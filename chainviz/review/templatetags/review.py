@@ -11,7 +11,7 @@ from chainviz.accounts.models import member_of
 from chainviz.chains.models import Chain
 from chainviz.review.labels import used_labels
 from chainviz.review.models import Label
-from chainviz.review.requests.standing import Badge, standings
+from chainviz.review.requests.services import Badge, standings
 
 register = template.Library()
 

@@ -15,7 +15,7 @@ from chainviz.chains.models import Chain
 from chainviz.chains.render.text_marks import TextMark
 from chainviz.chains.render.visible_text import safe
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.review.anchor_places import standings
+from chainviz.review.labels import standings
 from chainviz.review.models import Comment, Place, Thread
 from chainviz.review.threads.thread_view import BADGES, FIRST_WORDS, title_of
 from chainviz.store.content.chain import StoredChain

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from chainviz.accounts.models import Membership, Team, User
 from chainviz.chains.models import Chain
-from chainviz.chains.render.markdown import prose
+from chainviz.chains.render.json_text import prose
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.core.chain.paths import parse_path
 from chainviz.review.models import Comment, Place, Thread

@@ -21,8 +21,7 @@ from chainviz.store.content.spans import stored_bytes
 from chainviz.store.errors import Overlap
 from chainviz.store.history.drafts import current, steps
 from chainviz.store.history.merge import JOINED, Choices, Conflict, SnapshotMerge
-from chainviz.store.history.snapshots import Origin, next_snapshot
-from chainviz.store.history.steps import differ_in_length_only, new_run, new_template, surroundings_after
+from chainviz.store.history.steps import Origin, differ_in_length_only, new_run, new_template, next_snapshot, surroundings_after
 from chainviz.store.models import Draft, Run, Snapshot, Step, Template, Version
 from chainviz.store.transfer.document_context import context_of
 

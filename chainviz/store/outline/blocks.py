@@ -1,9 +1,8 @@
-"""Blocks of rows and of sections, the listing that names them by the digest of their content, and how items in a sequence
-of blocks are replaced."""
+"""Blocks of rows and of sections, the listing that names them by the digest of their content, and hashes that can be put together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -14,10 +13,42 @@ from chainviz.core.providers.request import NO_REQUEST, Request, from_list, to_l
 from chainviz.store.content.at_hand import forgettable
 from chainviz.store.content.codec import pack, pack_text, to_text, unpack
 from chainviz.store.content.pieces import Cursor, Piece, join
-from chainviz.store.outline.hashes import concatenate
 from chainviz.store.outline.measures import NOTHING, Measure, add_up
 from chainviz.store.outline.rows import Row, SectionRow, measure_rows, pack_row, unpack_row
 from chainviz.store.outline.rules.late_results import NO_LATE, LateIds
+
+PRIME = 2**127 - 1
+BASE = 0x5BD1E995_9E3779B9_7F4A7C15_2545F491
+WIDTH = 16
+
+
+def sequence_hash(digests: Iterable[bytes]) -> int:
+    value = 0
+    for digest in digests:
+        value = (value * BASE + int.from_bytes(digest, "big") + 1) % PRIME
+    return value
+
+
+def concatenate(parts: Iterable[tuple[int, int]]) -> int:
+    """Return the hash of neighbouring stretches, each given as (hash, number of messages)."""
+    value = 0
+    for part, count in parts:
+        value = (value * pow(BASE, count, PRIME) + part) % PRIME
+    return value
+
+
+def to_bytes(value: int) -> bytes:
+    return value.to_bytes(WIDTH, "big")
+
+
+def pack_hashes(values: Iterable[int]) -> bytes:
+    return b"".join(map(to_bytes, values))
+
+
+def unpack_hashes(packed: bytes | memoryview) -> list[int]:
+    content = bytes(packed)
+    return [int.from_bytes(content[i : i + WIDTH], "big") for i in range(0, len(content), WIDTH)]
+
 
 T = TypeVar("T")
 BLOCK = 256

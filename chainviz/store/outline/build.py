@@ -19,10 +19,9 @@ from chainviz.store.content.message_reader import pieces_of, read_placed, read_s
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, total
 from chainviz.store.models import History, Outline, OutlineBlock, Snapshot
 from chainviz.store.outline import blocks
-from chainviz.store.outline.blocks import Entry, HashedRow, Listing, PackedBlock, pack_listing, pack_rows, pack_sections
+from chainviz.store.outline.blocks import Entry, HashedRow, Listing, PackedBlock, pack_listing, pack_rows, pack_sections, sequence_hash
 from chainviz.store.outline.cache import BlockReader, BlockWriter, listing_of, visible_problems
 from chainviz.store.outline.edition import RULES_EDITION
-from chainviz.store.outline.hashes import sequence_hash
 from chainviz.store.outline.measures import NONE, Charts, Counts, add_counts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import RowMessages, SectionRow

@@ -10,8 +10,17 @@ from django.db import connection
 
 from chainviz.store.content.runs import Batch
 from chainviz.store.models import Outline, OutlineBlock
-from chainviz.store.outline.blocks import Listing, PackedBlock, RowBlock, SectionBlock, unpack_listing, unpack_rows, unpack_sections
-from chainviz.store.outline.hashes import pack_hashes, unpack_hashes
+from chainviz.store.outline.blocks import (
+    Listing,
+    PackedBlock,
+    RowBlock,
+    SectionBlock,
+    pack_hashes,
+    unpack_hashes,
+    unpack_listing,
+    unpack_rows,
+    unpack_sections,
+)
 from chainviz.store.outline.measures import NONE, OPENING, Counts, Measure
 
 BATCH = 64

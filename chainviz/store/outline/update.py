@@ -27,10 +27,10 @@ from chainviz.store.outline.blocks import (
     pack_rows,
     pack_sections,
     replace_items,
+    sequence_hash,
 )
 from chainviz.store.outline.build import OPENING_ROWS
 from chainviz.store.outline.cache import BlockWriter
-from chainviz.store.outline.hashes import sequence_hash
 from chainviz.store.outline.measures import Charts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.outline.rows import Kind, RowMessages, SectionRow, cut_rows

@@ -41,10 +41,9 @@ from chainviz.store.models import (
     Version,
     Writing,
 )
-from chainviz.store.outline.hashes import BASE, PRIME, concatenate, to_bytes
-from chainviz.store.purge.blanking import Blanks
+from chainviz.store.outline.blocks import BASE, PRIME, concatenate, to_bytes
+from chainviz.store.purge.blanking import Blanks, Stretches, blank_uploads, count_in
 from chainviz.store.purge.delete import bury, purging, remove
-from chainviz.store.purge.upload_bytes import Stretches, blank_uploads, count_in
 from chainviz.store.search import index as search
 
 GROUP = 200

@@ -3,8 +3,8 @@ the page that shows a hit reads the messages.
 
 It holds no text, only words, and is a cache: what is deleted or purged leaves it, and a job builds it again.
 
-- `words`: a text as words, alike for what is stored and for what is asked
-- `full_text_tables`: the messages of a chain in blocks of words in the database, FTS5 on SQLite and tsvector with GIN on PostgreSQL
+- `full_text_tables`: texts as words, and the messages of a chain in blocks of words in the database, FTS5 on SQLite and tsvector with
+  GIN on PostgreSQL
 - `index`: brings the index of a chain to its newest version, takes a chain out, and checks that it is complete
 - `lookup`: the chains, and the blocks of chains, that have a phrase, and where it stands in a text
 """

@@ -1,4 +1,4 @@
-"""The words of blocks of messages in the database. A block is small enough that a phrase is found, and a match read, quickly.
+"""Texts as words, and the words of blocks of messages in the database. A block is small enough to be read for one hit.
 
 SQLite: contentless FTS5 tables, so that no text is stored twice. FTS5 keeps the words of a deleted row until it merges its segments,
 and its option against that needs SQLite 3.42. A table can be emptied at any time, though, so the words lie in SHARDS tables by chain:
@@ -12,6 +12,8 @@ PostgreSQL: a tsvector in the row of the block with a GIN index, made of our wor
 from __future__ import annotations
 
 import hmac
+import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +29,73 @@ from chainviz.store.content.message_reader import read_placed
 from chainviz.store.content.pieces import Piece, PlacedMessage
 from chainviz.store.models import SearchBlock
 from chainviz.store.query.find import part_texts
-from chainviz.store.search.words import LONGEST_PHRASE, words_as_written, words_of_long
+
+RULES = 2
+"""Increase this if words are cut or stored differently, or other texts are indexed, so that all chains are indexed again."""
+LONGEST_WORD = 64
+"""The longest word, in characters; a longer one, as in base64, is cut."""
+LONGEST_PHRASE = 16
+"""The most words of a phrase that count; neighbouring blocks overlap by as many."""
+AT_ONCE = 100_000
+"""The number of characters that are cut into words together."""
+_KEPT = "\\_"
+"""Characters that belong to the following word."""
+_EACH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+"""Scripts without spaces between words."""
+_ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}(?:\\+u[0-9a-fA-F]{4})*|[nrtbf])")
+_UNITS = re.compile(r"u([0-9a-fA-F]{4})")
+_RUNS = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]+")
+"""Runs of ASCII, which needs no tables, and of other characters; most of a text with other letters is ASCII."""
+_WRITTEN = re.compile(r"\\([nrtbfu]\w+)")
+SPELLED = re.compile(rf"[^\W_{_EACH}]")
+"""A letter of a word with several letters."""
+WORD = re.compile(rf"[{_EACH}]|{SPELLED.pattern}+")
+
+
+def folded(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    return "".join(run.lower() if run.isascii() else _without_accents(run) for run in _RUNS.findall(text))
+
+
+def _without_accents(text: str) -> str:
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    # what is left of Hangul is its letters; they are put together again
+    kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return unicodedata.normalize("NFC", kept).casefold()
+
+
+def meant(text: str) -> str:
+    """Return the text with the escapes of JSON read as what they mean."""
+    return _ESCAPES.sub(_escape, text) if "\\" in text else text
+
+
+def _escape(found: re.Match[str]) -> str:
+    units = _UNITS.findall(found[0])
+    return bytes.fromhex("".join(units)).decode("utf-16-be", "replace") if units else " "
+
+
+def words(text: str) -> list[str]:
+    return [word[:LONGEST_WORD] for word in WORD.findall(folded(meant(text)))]
+
+
+def words_as_written(text: str) -> Iterator[str]:
+    """Yield the words that begin like an escape, as in `C:\\new`."""
+    if "\\" in text:
+        for found in _WRITTEN.finditer(text):
+            yield from (word[:LONGEST_WORD] for word in WORD.findall(folded(found[1])))
+
+
+def words_of_long(text: str) -> Iterator[list[str]]:
+    """Yield the words of a text of any length, some at a time. It is cut behind a word, or after very many letters."""
+    start = 0
+    while start < len(text):
+        end = start + AT_ONCE
+        while end < min(len(text), start + 2 * AT_ONCE) and (text[end].isalnum() or text[end] in _KEPT):
+            end += 1
+        yield words(text[start:end])
+        start = end
+
 
 SHARDS = 32
 TABLES = [f"store_words_{shard}" for shard in range(SHARDS)]

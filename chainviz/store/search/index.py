@@ -18,8 +18,7 @@ from chainviz.store.content.pieces import Piece, Places, join, total
 from chainviz.store.fsck import Finding, guarded
 from chainviz.store.models import History, SearchBlock, SearchState
 from chainviz.store.search import full_text_tables
-from chainviz.store.search.full_text_tables import BREAK, Block, blocks_of, digest_of
-from chainviz.store.search.words import RULES
+from chainviz.store.search.full_text_tables import BREAK, RULES, Block, blocks_of, digest_of
 
 WRITTEN = 200
 """The number of blocks written in one transaction. A message with more blocks is still written in one."""

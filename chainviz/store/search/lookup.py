@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef
 from chainviz.store.content.pieces import Piece
 from chainviz.store.models import SearchBlock, SearchState
 from chainviz.store.search import full_text_tables
-from chainviz.store.search.words import LONGEST_PHRASE, LONGEST_WORD, SPELLED, folded, meant, words
+from chainviz.store.search.full_text_tables import LONGEST_PHRASE, LONGEST_WORD, SPELLED, folded, meant, words
 
 SHORTEST_PREFIX = 4
 """The fewest letters of a prefix. FTS5 reads all rows of all words with the prefix, which are too many for shorter ones."""

@@ -33,8 +33,8 @@ from chainviz.store.content.pieces import PlacedSplice
 from chainviz.store.content.runs import Batch, RunWriter
 from chainviz.store.content.spans import message_digest, pack_source
 from chainviz.store.content.uploads import fill, upload_of
-from chainviz.store.history.snapshots import Origin, next_snapshot
-from chainviz.store.history.versions import advance
+from chainviz.store.history.drafts import advance
+from chainviz.store.history.steps import Origin, next_snapshot
 from chainviz.store.models import History, Run, Snapshot, Template, Upload, Version, Writing
 from chainviz.store.transfer.leases import batch, discard, discard_step, end_step, step_batch
 from chainviz.store.transfer.snapshot_writer import SnapshotWriter, first_versions

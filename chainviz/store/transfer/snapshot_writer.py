@@ -22,9 +22,9 @@ from chainviz.store.content.pieces import Piece, pack_pieces
 from chainviz.store.content.runs import Batch, RunWriter
 from chainviz.store.lineage import COPY, copy_options
 from chainviz.store.models import History, Run, Snapshot, Template, Version
+from chainviz.store.outline.blocks import to_bytes
 from chainviz.store.outline.build import OutlineBuilder, rebuild_outline, save_outline
 from chainviz.store.outline.cache import BlockWriter
-from chainviz.store.outline.hashes import to_bytes
 from chainviz.store.transfer.document_context import context_of, note_beside
 from chainviz.store.transfer.leases import batch, discard
 from chainviz.store.transfer.leases import batch as import_batch

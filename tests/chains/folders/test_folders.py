@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from chainviz.accounts.models import AuditRow, Team, local_member
 from chainviz.accounts.permissions import Role
-from chainviz.chains.folders import choose_folders, opening, scan
+from chainviz.chains.folders import choose_folders, opening
 from chainviz.chains.folders.choose_folders import watch
 from chainviz.chains.models import Arrival, Chain, Folder, LocalFile
 from chainviz.chains.uploads import arrivals
@@ -33,8 +33,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is kept from the scan before, and a file may be read again at once."""
-    monkeypatch.setattr(scan, "SECONDS", 0.0)
-    monkeypatch.setattr(scan, "REST", 0)
+    monkeypatch.setattr(opening, "SECONDS", 0.0)
+    monkeypatch.setattr(opening, "REST", 0)
     monkeypatch.setattr(opening, "PAUSE", opening.PAUSE * 0)
     monkeypatch.setattr(opening, "REST", 0)
 
@@ -220,7 +220,7 @@ def test_many_files_come_in_pages_with_as_many_queries(client: Client, number: i
     assert len(many) == len(few)
     assert len(names_in(text)) == 100 and "1 to 100 of 233" in text
     assert len(names_in(page(client, f"?folder={number}&page=3"))) == 33
-    monkeypatch.setattr(scan, "MOST_FILES", 50)
+    monkeypatch.setattr(opening, "MOST_FILES", 50)
     assert "Only the first" in page(client)
 
 
@@ -348,9 +348,9 @@ def test_a_folder_of_events_is_one_entry_and_one_chain_that_grows(client: Client
 
 def test_a_folder_of_events_is_listed_by_itself_and_by_a_pattern(root: Path, conversation: Path) -> None:
     named = watch(local_member(), str(conversation))
-    assert named.path == conversation.parent and [each.name for each in scan.scan(named).files] == ["events"]
+    assert named.path == conversation.parent and [each.name for each in opening.scan(named).files] == ["events"]
     for pattern, count in {"hands/*/events/*.json": 1, "**/*.json": 2, "hands/*/events/*.txt": 0}.items():
-        assert len(scan.scan(watch(local_member(), f"{root}/{pattern}")).files) == count, pattern
+        assert len(opening.scan(watch(local_member(), f"{root}/{pattern}")).files) == count, pattern
 
 
 def test_an_event_that_links_elsewhere_is_not_read(client: Client, number: int, conversation: Path, tmp_path: Path) -> None:

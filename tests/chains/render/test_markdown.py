@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 
 from chainviz.chains.exports.documents import STYLE
-from chainviz.chains.render.markdown import MOST_BYTES, MOST_ELEMENTS, plain, prose
+from chainviz.chains.render.json_text import MOST_ELEMENTS, MOST_MARKDOWN, plain, prose
 from tests.cpu import within_cpu_seconds
 
 
@@ -66,7 +66,7 @@ def test_broken_addresses_break_nothing(text: str) -> None:
     assert prose(text)
 
 
-@pytest.mark.parametrize("text", ["x" * (MOST_BYTES + 1), "- a\n" * (MOST_ELEMENTS + 10), "|a" * 300 + "|\n" + "|-" * 300 + "|\n"])
+@pytest.mark.parametrize("text", ["x" * (MOST_MARKDOWN + 1), "- a\n" * (MOST_ELEMENTS + 10), "|a" * 300 + "|\n" + "|-" * 300 + "|\n"])
 def test_what_would_fill_the_page_is_shown_as_written(text: str) -> None:
     assert prose(text).startswith('<pre class="plain"')
 

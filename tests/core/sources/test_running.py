@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chainviz.core.sources.contract import Session
-from chainviz.core.sources.running import Process, agent_process
+from chainviz.core.sources.contract import Process, Session, agent_process
 
 
 def add_process(processes: Path, number: int, folder: str, *words: str) -> None:

@@ -16,10 +16,10 @@ from chainviz.core.load import LoadedChain, load_file
 from chainviz.core.operations.compact import Compact, CompactOptions
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.edit import Edit, EditOptions
+from chainviz.core.state.call import Usage, usage_of
 from chainviz.core.state.document import shifted_length, write_state
 from chainviz.core.state.export import Mark, is_state_format, next_call, provider_of, state_of
 from chainviz.core.state.faults import read_state
-from chainviz.core.state.message_index import Usage, usage_of
 from tests.core.pictures import ai, call, h, s, tool
 from tests.core.strategies import chains
 from tests.shared_folder import SAMPLES

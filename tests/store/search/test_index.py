@@ -19,10 +19,9 @@ from chainviz.store.purge.delete import delete_for_good
 from chainviz.store.purge.values import purge_values
 from chainviz.store.search import full_text_tables
 from chainviz.store.search import full_text_tables as blocks_module
-from chainviz.store.search.full_text_tables import MOST_TIMES, MOST_WORDS
+from chainviz.store.search.full_text_tables import LONGEST_PHRASE, MOST_TIMES, MOST_WORDS
 from chainviz.store.search.index import fsck_search, index_chain, rebuild_index, unindexed
 from chainviz.store.search.lookup import Phrase, blocks_with, histories_with, histories_with_together
-from chainviz.store.search.words import LONGEST_PHRASE
 from chainviz.store.transfer.imports import MessageList, import_chain
 from tests.examples import examples
 from tests.store.test_growth import grown

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.store.search import words as module
-from chainviz.store.search.words import WORD, words, words_as_written, words_of_long
+from chainviz.store.search import full_text_tables as module
+from chainviz.store.search.full_text_tables import WORD, words, words_as_written, words_of_long
 
 
 def test_case_accents_and_signs_do_not_count() -> None:

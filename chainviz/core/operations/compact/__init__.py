@@ -1,6 +1,6 @@
 """Compact: keep a conversation within limits, as a program does after each call, with a trace of every decision.
 
-In reading order: `contract`, `triggers`, `compactors` (with the registry), `strategy` (one run; JSON and words),
+In reading order: `contract` (with the triggers), `compactor_types`, `compactors` (the registry), `strategy` (one run; JSON and words),
 `operation` (on a chain), `simulation` (after every turn of a chain).
 """
 

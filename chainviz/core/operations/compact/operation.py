@@ -18,13 +18,12 @@ from chainviz.core.chain.surroundings import Surroundings
 from chainviz.core.chain.tree import ChainAST, message_paths, parse, span
 from chainviz.core.counts import count_text
 from chainviz.core.errors import OptionsError, Refused
-from chainviz.core.operations.compact.compactors import Composite, MessageLimit, TokenLimit
+from chainviz.core.operations.compact.compactor_types import Composite, MessageLimit, TokenLimit
 from chainviz.core.operations.compact.contract import REDUCTIONS, Compactor, NoBoundary, Reduction, Settings, Trial
 from chainviz.core.operations.compact.strategy import Compacted, Strategy, as_value, parse_strategy
 from chainviz.core.operations.contract import Badge, Context, Decision, Operation, Options, Outcome
-from chainviz.core.state.call import CompactionRequest
+from chainviz.core.state.call import COUNTERS, CompactionRequest, Counter, MessageIndex, Window, last_answer, leading_systems, usage_of
 from chainviz.core.state.export import provider_of
-from chainviz.core.state.message_index import COUNTERS, Counter, MessageIndex, Window, last_answer, leading_systems, usage_of
 
 _OFF = "0 is off."
 NO_LIMIT = "Choose when to compact: a message limit, a token limit or a strategy."

@@ -18,8 +18,7 @@ from chainviz.core.operations.compact.contract import Trial
 from chainviz.core.operations.compact.strategy import Strategy
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.execute import get_operation, read_options
-from chainviz.core.state.call import CompactionRequest
-from chainviz.core.state.message_index import MessageIndex, Usage, Window, ends_turn, leading_systems
+from chainviz.core.state.call import CompactionRequest, MessageIndex, Usage, Window, ends_turn, leading_systems
 from chainviz.core.usage.model_catalog import BYTES_PER_TOKEN, estimated_tokens
 
 # Summaries and redaction are estimated from typical sizes; nothing is written or read.

@@ -1,6 +1,6 @@
 """Redact: remove content that is no longer needed, so that the context gets smaller. Earlier versions keep everything.
 
-In reading order: `options`, `candidates` (parts that could go), `decision_matrix`, `policies`, `decide` (the decision table),
+In reading order: `options`, `candidates` (parts that could go), `decision_matrix`, `policy` and `policies`, `decide` (the decision table),
 `rewriting`, `operation` (the entry point).
 """
 

@@ -14,7 +14,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL, message_paths
 from chainviz.core.operations.redact.decision_matrix import History, Place, read_history
 from chainviz.core.operations.redact.options import RedactOptions
-from chainviz.core.operations.redact.policies import EVERY, Candidate, Kind
+from chainviz.core.operations.redact.policy import EVERY, Candidate, Kind
 
 SKIPS = {
     "disabled": "redaction is turned off",

@@ -18,7 +18,8 @@ from chainviz.core.errors import visible
 from chainviz.core.operations.redact.candidates import SKIPS, Candidates, Selection, read_bodies
 from chainviz.core.operations.redact.decision_matrix import History, MatrixRow, Place
 from chainviz.core.operations.redact.options import RedactOptions
-from chainviz.core.operations.redact.policies import EVERY, POLICIES, Candidate, Kind, Policy, get_policy
+from chainviz.core.operations.redact.policies import POLICIES, get_policy
+from chainviz.core.operations.redact.policy import EVERY, Candidate, Kind, Policy
 from chainviz.core.operations.redact.rewriting import DEFAULT, Rewritten, render, rewritten
 
 CHIPS = 12

@@ -18,7 +18,7 @@ from chainviz.core.operations.contract import Badge, Context, Decision, Outcome
 from chainviz.core.operations.redact.candidates import STRETCH, read_bodies
 from chainviz.core.operations.redact.decide import DecisionTable, Row, audit_record, decide
 from chainviz.core.operations.redact.options import RedactOptions
-from chainviz.core.operations.redact.policies import Candidate, Kind
+from chainviz.core.operations.redact.policy import Candidate, Kind
 from chainviz.core.operations.redact.rewriting import DEFAULT, rewritten_message
 from chainviz.core.operations.surrounding_copies import Copies, StringsBeside, removed_texts, strings_beside, without_copies
 from chainviz.core.progress import Progress, counted

@@ -12,7 +12,8 @@ from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.chain.paths import parse_path
 from chainviz.core.errors import ChainError, OptionsError
 from chainviz.core.operations.contract import Options
-from chainviz.core.operations.redact.policies import EVERY, KIND_LABELS, POLICIES, Kind
+from chainviz.core.operations.redact.policies import POLICIES
+from chainviz.core.operations.redact.policy import EVERY, KIND_LABELS, Kind
 from chainviz.core.operations.redact.rewriting import DEFAULT, FIELDS, unknown_fields
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chainviz.core.chain.messages import Binary, Image, Message, Part, Reasoning, Text, Thinking, ToolCall, ToolResult, byte_size
-from chainviz.core.operations.redact.policies import Candidate
+from chainviz.core.operations.redact.policy import Candidate
 
 
 @dataclass(frozen=True, slots=True)

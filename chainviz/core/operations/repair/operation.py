@@ -29,7 +29,7 @@ from chainviz.core.operations.repair.passes.calls import (
     fix_user_calls,
     has_lone_results,
 )
-from chainviz.core.operations.repair.passes.items import fix_items, has_items
+from chainviz.core.operations.repair.passes.items import fix_items, fix_members, has_items, has_source
 from chainviz.core.operations.repair.passes.media import (
     fix_answer_media,
     fix_calls_between,
@@ -45,7 +45,6 @@ from chainviz.core.operations.repair.passes.media import (
     has_result_media,
     has_texts_in_results,
 )
-from chainviz.core.operations.repair.passes.members import fix_members, has_source
 from chainviz.core.operations.repair.passes.requests import (
     calls_from_code,
     fix_answer_at_end,

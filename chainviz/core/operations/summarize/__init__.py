@@ -1,7 +1,8 @@
 """Summarize: replace old messages by summaries, with a plan that a person sees before anything is written.
 
-In reading order: `options`, `plan` (the plan as a value), `folding` and `reference` (create a plan, with our own rules or exactly
-as the reference does), `summary_pair`, `writers` (write the texts), `facts` (with the losses), `operation` (the entry point).
+In reading order: `options`, `plan` (the plan as a value, and the pair that replaces messages), `folding` and `reference` (create a
+plan, with our own rules or exactly as the reference does), `writers` (write the texts), `facts` (with the losses), `operation` (the
+entry point).
 """
 
 from __future__ import annotations

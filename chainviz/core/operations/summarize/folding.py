@@ -29,12 +29,14 @@ from chainviz.core.operations.summarize.plan import (
     Rule,
     Texts,
     UnchangedNodes,
+    is_summary,
     joined,
+    overhead,
     settled,
+    summary_type,
     target_bytes,
 )
 from chainviz.core.operations.summarize.reference import replayed
-from chainviz.core.operations.summarize.summary_pair import is_summary, overhead, summary_type
 from chainviz.core.operations.summarize.writers.contract import Unchanged
 
 Shapes = Section[Shape]

@@ -29,8 +29,19 @@ from chainviz.core.operations.summarize.options import (
     sections_to_keep,
     too_many_sections,
 )
-from chainviz.core.operations.summarize.plan import Material, Piece, Rule, Texts, target_bytes
-from chainviz.core.operations.summarize.summary_pair import PREFIX, NewIds, is_marked_as_reference, overhead, summary_pair, summary_type
+from chainviz.core.operations.summarize.plan import (
+    PREFIX,
+    Material,
+    NewIds,
+    Piece,
+    Rule,
+    Texts,
+    is_marked_as_reference,
+    overhead,
+    summary_pair,
+    summary_type,
+    target_bytes,
+)
 from chainviz.core.operations.summarize.writers.contract import Unchanged
 from chainviz.core.reference import parsed_by_reference
 

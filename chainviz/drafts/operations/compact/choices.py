@@ -14,13 +14,12 @@ from chainviz.core.errors import ChainError, OptionsError, Refused
 from chainviz.core.operations.compact import CompactOptions, as_value, parse_strategy, print_strategy
 from chainviz.core.operations.compact.contract import Compactor
 from chainviz.core.operations.contract import Context, Options
-from chainviz.drafts.operations.choices import Choices
+from chainviz.drafts.operations.choices import Choices, to_draft
 from chainviz.drafts.operations.compact import run, tree
 from chainviz.drafts.operations.compact.result import BeforeAfter, Result, before_after
 from chainviz.drafts.operations.compact.run import Ran, run_strategy
 from chainviz.drafts.operations.compact.tree import Node, Value, node_of
 from chainviz.drafts.operations.presets import Preset, presets_of, save_preset
-from chainviz.drafts.operations.responses import to_draft
 from chainviz.drafts.operations.run import change
 from chainviz.drafts.summaries.runs import endpoint_for
 from chainviz.jobs import lease

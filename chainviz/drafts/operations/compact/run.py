@@ -14,12 +14,12 @@ from chainviz.chains.models import Chain
 from chainviz.core.chain.messages import AI, HUMAN, SYSTEM, TOOL, Shape
 from chainviz.core.errors import Refused
 from chainviz.core.operations.compact import COMPACTORS, Boundary, Compact, Compacted, CompactOptions, Trial
-from chainviz.core.operations.compact.compactors import FoldTools, Summarize
+from chainviz.core.operations.compact.compactor_types import FoldTools, Summarize
 from chainviz.core.operations.compact.strategy import Strategy
 from chainviz.core.operations.contract import Context
 from chainviz.core.operations.execute import get_operation
 from chainviz.core.operations.summarize.writers.contract import SummaryRequest, Unchanged, WriteSummaries
-from chainviz.core.state.message_index import Usage, Window
+from chainviz.core.state.call import Usage, Window
 from chainviz.core.usage.model_catalog import estimated_tokens, tokens_of
 from chainviz.drafts.operations.compact.tree import Value
 from chainviz.drafts.summaries.runs import endpoint_for

@@ -9,7 +9,7 @@ from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.redact import POLICIES, DecisionTable, Row
 from chainviz.core.operations.redact.candidates import SKIPS
 from chainviz.core.operations.redact.decision_matrix import REASONS, MatrixRow
-from chainviz.core.operations.redact.policies import KIND_LABELS
+from chainviz.core.operations.redact.policy import KIND_LABELS
 from chainviz.drafts.operations.redact.groups import KEYS
 from chainviz.web.formatting import byte_text, share_text, token_text
 

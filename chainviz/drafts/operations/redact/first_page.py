@@ -10,7 +10,7 @@ from pydantic.dataclasses import dataclass
 from chainviz.core.chain.paths import Path
 from chainviz.core.operations.redact import DecisionTable, RedactOptions, decide
 from chainviz.core.operations.redact.candidates import Candidates
-from chainviz.drafts.operations.reading_cache import cached
+from chainviz.drafts.operations.presets import cached
 from chainviz.drafts.operations.redact.decision_rows import Filter, Table, table_of
 from chainviz.drafts.operations.redact.form import NOTHING, FormChoices, Tool, tools_of
 from chainviz.drafts.operations.redact.groups import Groups, Wish, groups_of

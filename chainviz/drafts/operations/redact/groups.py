@@ -11,7 +11,7 @@ from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.operations.redact import DecisionTable, RedactOptions, Row
 from chainviz.core.operations.redact.candidates import SKIPS
 from chainviz.core.operations.redact.decision_matrix import REASONS
-from chainviz.core.operations.redact.policies import KIND_LABELS
+from chainviz.core.operations.redact.policy import KIND_LABELS
 from chainviz.core.operations.redact.rewriting import rewritten
 from chainviz.store.content.chain import StoredChain
 from chainviz.web.formatting import byte_text

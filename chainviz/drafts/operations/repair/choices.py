@@ -23,10 +23,9 @@ from chainviz.core.operations.contract import Context, Options
 from chainviz.core.operations.repair import CHOICES, OPERATION, Fix, RepairOptions, propose
 from chainviz.core.operations.repair.fixes import DROP_SIGNED, ON_DEMAND
 from chainviz.core.providers.contract import Provider
-from chainviz.drafts.operations.choices import Choices
-from chainviz.drafts.operations.reading_cache import cached
+from chainviz.drafts.operations.choices import Choices, moved_on
+from chainviz.drafts.operations.presets import cached
 from chainviz.drafts.operations.repair.cards import Links, cards_of, options_in
-from chainviz.drafts.operations.responses import moved_on
 from chainviz.drafts.target import Target, target_of_job
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from chainviz.core.chain.messages import Message, Text
 from chainviz.core.operations.compact import COMPACTORS, Compacted, Settings, Strategy, Trial, parse_strategy
 from chainviz.core.operations.compact.contract import Compactor
-from chainviz.core.state.call import CompactionFailed, CompactionRequest
-from chainviz.core.state.message_index import Usage, Window
+from chainviz.core.state.call import CompactionFailed, CompactionRequest, Usage, Window
 from tests.core.pictures import ai, call, h, odd, s, tool
 
 OF_ROLE = {

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from chainviz.core.operations.compact import REFERENCE, Settings, parse_strategy
-from chainviz.core.operations.compact.compactors import boundary
+from chainviz.core.operations.compact.compactor_types import boundary
 from chainviz.core.operations.compact.contract import Compactor, Panic
 from chainviz.core.operations.compact.strategy import EVERYTHING_REMOVED
-from chainviz.core.state.call import CompactionFailed
-from chainviz.core.state.message_index import Window
+from chainviz.core.state.call import CompactionFailed, Window
 from tests.cases import cases
 from tests.core.operations.compact.made import REGISTRY, compact, kept, of_letters, of_roles, request
 

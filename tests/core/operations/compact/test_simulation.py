@@ -15,8 +15,7 @@ from chainviz.core.chain.messages import Message
 from chainviz.core.operations.compact import Settings, Strategy, parse_strategy
 from chainviz.core.operations.compact.simulation import EVERY, Line, Lost, RedactionEstimate, simulate, turns_of
 from chainviz.core.operations.contract import Context
-from chainviz.core.state.call import CompactionFailed, CompactionRequest
-from chainviz.core.state.message_index import Usage, Window
+from chainviz.core.state.call import CompactionFailed, CompactionRequest, Usage, Window
 from tests.core.operations.compact.made import REGISTRY, STRATEGIES, of_letters, strict_chains
 from tests.core.pictures import ai, h
 from tests.core.strategies import chains

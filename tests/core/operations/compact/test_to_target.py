@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import Message
 from chainviz.core.operations.compact import Settings
-from chainviz.core.state.call import CompactionRequest
-from chainviz.core.state.message_index import Usage, Window
+from chainviz.core.state.call import CompactionRequest, Usage, Window
 from tests.core.operations.compact.made import compact, kept, of_letters, strict_chains, text_of_size
 from tests.core.pictures import h
 

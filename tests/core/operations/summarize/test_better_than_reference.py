@@ -11,7 +11,7 @@ from chainviz.core.chain.messages import Message, Reasoning, Text
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL, parse
 from chainviz.core.errors import Refused
 from chainviz.core.operations.summarize import SummaryRequest, WriterError
-from chainviz.core.operations.summarize.summary_pair import PREFIX
+from chainviz.core.operations.summarize.plan import PREFIX
 from tests.core.operations.summarize.fake import NOW, OLD, Fake, run, size, text_in, work
 from tests.core.pictures import ai, call, h, result, s, tool
 

@@ -15,7 +15,7 @@ from chainviz.core.chain.paths import parse_path
 from chainviz.core.chain.tree import parse
 from chainviz.core.operations.summarize import SummarizeOptions, SummaryRequest, Unchanged, fold
 from chainviz.core.operations.summarize.folding import plan
-from chainviz.core.operations.summarize.summary_pair import is_summary
+from chainviz.core.operations.summarize.plan import is_summary
 from tests.core.operations.summarize.fake import Fake, run, size
 from tests.core.operations.summarize.strategies import many, options, texts, writers
 from tests.examples import examples

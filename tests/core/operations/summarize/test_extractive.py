@@ -13,7 +13,7 @@ from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolResult, byte_size
 from chainviz.core.operations.summarize import Extractive, SummarizeOptions, SummaryRequest, WriterError
 from chainviz.core.operations.summarize.folding import plan
-from chainviz.core.operations.summarize.writers.ranking import sentences
+from chainviz.core.operations.summarize.writers.extractive import sentences
 from tests.core.pictures import ai, call, h, result, tool
 from tests.core.strategies import chains
 from tests.cpu import within_cpu_seconds

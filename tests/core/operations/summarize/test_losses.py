@@ -7,7 +7,7 @@ from hypothesis import given
 
 from chainviz.core.chain.messages import Message, ToolCall
 from chainviz.core.chain.paths import Path
-from chainviz.core.operations.summarize import facts
+from chainviz.core.operations.summarize import losses
 from chainviz.core.operations.summarize.facts import KINDS, Fact, facts_in
 from tests.core.pictures import ai, call, h, result, tool
 from tests.core.strategies import chains
@@ -57,7 +57,7 @@ PLACES = (Path(1, 2, 0), Path(1, 2, 1))
 
 
 def test_each_loss_has_the_path_of_where_it_was() -> None:
-    report = facts(CHAIN, "Changed src/a.py; 120 skipped.", PLACES)
+    report = losses(CHAIN, "Changed src/a.py; 120 skipped.", PLACES)
     assert {(loss.kind, loss.text, str(loss.path)) for loss in report.losses} == {
         ("path", "src/b.py", "s1.p2.m0.c0"), ("path", "tests/test_a.py", "s1.p2.m1.c0"),
         ("command", "pytest -x tests", "s1.p2.m0.c1"), ("counter", "12", "s1.p2.m1.c0"),
@@ -70,13 +70,13 @@ def test_each_loss_has_the_path_of_where_it_was() -> None:
 
 def test_the_losses_that_weigh_most_come_first() -> None:
     message = ai("12 files, $4.50, see https://a.example/x, ABC-17, $ ls\n$ make test\n/srv/app/x.py\nError: out of memory")
-    kinds = [loss.kind for loss in facts([message], "nothing").losses]
+    kinds = [loss.kind for loss in losses([message], "nothing").losses]
     assert kinds == sorted(kinds, key=list(KINDS).index)
     assert (kinds[0], kinds[-1]) == ("error", "counter")
 
 
 def test_a_fact_inside_a_longer_word_is_not_there() -> None:
-    report = facts([ai("see a.py and 12 files")], "extra.py has 112 files")
+    report = losses([ai("see a.py and 12 files")], "extra.py has 112 files")
     assert [loss.text for loss in report.losses] == ["a.py", "12"]
 
 
@@ -84,8 +84,8 @@ def test_a_fact_inside_a_longer_word_is_not_there() -> None:
 def test_the_whole_text_as_its_own_summary_loses_nothing(messages: list[Message]) -> None:
     everything = "\n".join(str(getattr(p, "text", getattr(p, "content", ""))) for m in messages for p in m.parts)
     plain = [m for m in messages if not any(isinstance(part, ToolCall) for part in m.parts)]
-    assert facts(plain, everything).losses == ()
-    assert all(0 <= share.kept <= share.found for share in facts(messages, "").shares)
+    assert losses(plain, everything).losses == ()
+    assert all(0 <= share.kept <= share.found for share in losses(messages, "").shares)
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_the_whole_text_as_its_own_summary_loses_nothing(messages: list[Message]
 )  # fmt: skip
 def test_it_ends_in_time_and_says_when_it_did_not_look_at_all(text: str) -> None:
     messages = [h(text[i : i + 150_000]) for i in range(0, len(text), 150_000)]
-    report = within_cpu_seconds(4, lambda: facts(messages, text[-60_000:]))
+    report = within_cpu_seconds(4, lambda: losses(messages, text[-60_000:]))
     assert len(report.losses) <= 6_000
 
 
 def test_a_report_that_stopped_early_says_so() -> None:
-    assert not facts([ai("x" * 300_000)], "").complete
-    assert not facts([ai(" ".join(f"{i}" for i in range(100, 5_000)))], "").complete
+    assert not losses([ai("x" * 300_000)], "").complete
+    assert not losses([ai(" ".join(f"{i}" for i in range(100, 5_000)))], "").complete

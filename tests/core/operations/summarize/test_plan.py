@@ -18,7 +18,7 @@ from chainviz.core.operations.contract import Context
 from chainviz.core.operations.summarize import SUMMARIZE, Manual, SummarizeOptions, Unchanged, fold
 from chainviz.core.operations.summarize.folding import plan
 from chainviz.core.operations.summarize.options import LAST_PAIR, ONE_SUMMARY, SMALL_ENOUGH, TOO_SMALL
-from chainviz.core.operations.summarize.summary_pair import PREFIX
+from chainviz.core.operations.summarize.plan import PREFIX
 from tests.core.operations.summarize.fake import NOW, OLD, TALK, Fake, size, text_in, work
 from tests.core.operations.summarize.strategies import many, options
 from tests.core.pictures import ai, h

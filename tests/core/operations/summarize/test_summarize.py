@@ -12,7 +12,7 @@ from chainviz.core.chain.reasoning import FAKE_SIGNATURE
 from chainviz.core.chain.tool_ids import parse_template
 from chainviz.core.chain.tree import SUMMARIZATION_TOOL, PairType, parse
 from chainviz.core.operations.summarize import SummarizeOptions
-from chainviz.core.operations.summarize.summary_pair import PREFIX
+from chainviz.core.operations.summarize.plan import PREFIX
 from tests.core.operations.summarize.fake import NOW, OLD, TALK, Fake, run, size, text_in, work
 from tests.core.pictures import ai, h, result, s, tool
 
