@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from chainviz.core.chain.messages import NEW, Fragment, Message, Text, Thinking, ToolCall, ToolResult
+from chainviz.core.chain.messages import HUMAN, NEW, Fragment, Message, Role, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.values import Speller, objects_of, string_of
-from chainviz.core.documents.json.edit import load_object
+from chainviz.core.documents.json.edit import load_object, replace_at, value_of
 from chainviz.core.documents.units import Pointer, Sample, Unit
 from chainviz.core.documents.written_lists import Links, uuid_of
 from chainviz.core.formats.blocks import Blocks, value_at
-from chainviz.core.formats.contract import Style
+from chainviz.core.formats.contract import COMPACT_SUMMARY, Style
 from chainviz.core.formats.read_only import MODEL, TOOLS, EventLog, Turn, as_text, call_arguments
 from chainviz.core.formats.vendors.anthropic.blocks import ResultForm, patched_content, read_blocks
 from chainviz.core.formats.vendors.anthropic.messages import Anthropic, AnthropicBlocksFormat
@@ -62,7 +62,8 @@ _BLOCKS = ("tool_use", "tool_result")
 
 class DroidSession(AnthropicBlocksFormat):
     """Sessions of Factory Droid (`~/.factory/sessions/…/….jsonl`): an Anthropic message a line, inside a record `message`. The
-    start of the session, its settings and lists of to-dos are records of their own; they are carried.
+    start of the session, its settings and lists of to-dos are records of their own; they are carried. A compaction is one too, and its
+    summary is shown as a message: it replaces the messages up to its anchor.
     """
 
     name = "droid_session"
@@ -73,13 +74,39 @@ class DroidSession(AnthropicBlocksFormat):
     blocks = Blocks(_AT, read_blocks, patched_content)
     blocks_at = _AT
     links = Links("id", "parentId", "", shares=False)
-    hints = ("message",)
+    hints = ("message", "summaryText")
     carried_types = frozenset(("session_start", "session_end", "session_settings", "agent_turn_outcome", "todo_state"))
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or value.get("type") != "message":
-            return False
+            return _is_compaction(value)
         return super().is_message(value.get("message"))
+
+    def read(self, units: Iterable[Unit]) -> Iterator[Message | Unit]:
+        for unit in units:
+            yield from (self.message(HUMAN, (unit.fragment(),)),) if _is_compaction(unit.value) else super().read((unit,))
+
+    def message(self, role: Role, source: tuple[Fragment, ...]) -> Message:
+        value = value_of(source[0])
+        if _is_compaction(value):
+            return Message(HUMAN, (Text(value["summaryText"], origin=0),), source=source, label=COMPACT_SUMMARY)
+        return super().message(role, source)
+
+    def write(self, message: Message, style: Style) -> tuple[Fragment, ...]:
+        if not message.source or not _is_compaction(value_of(message.source[0])):
+            return super().write(message, style)
+        only = message.parts[0] if len(message.parts) == 1 and message.role == HUMAN else None
+        if not isinstance(only, Text):
+            return (self._new(message, style),)
+        first = message.source[0]
+        return (first.with_text(replace_at(first.text, ("summaryText",), Speller(first.text, style.ascii).quote(only.text))),)
+
+    def sent_from(self, messages: Sequence[Message]) -> int:
+        """Return the message after the anchor of the last compaction."""
+        last = super().sent_from(messages)
+        values = [value_of(message.source[0]) if message.source else None for message in messages[: last + 1]]
+        anchor = string_of(value_at(values[-1], ("anchorMessage",)), "id") if values else ""
+        return next((place + 1 for place in range(last) if anchor and string_of(values[place], "id") == anchor), last)
 
     def confidence(self, sample: Sample) -> float:
         if any(string_of(value, "type") in _OWN_RECORDS for value in sample.values):
@@ -98,8 +125,13 @@ class DroidSession(AnthropicBlocksFormat):
         near = load_object(style.near) if style.near.startswith("{") else None
         members = {"type": '"message"', "id": speller.quote(uuid_of(f"{style.number}{message.role}{content}"))}
         if near is not None:
-            members |= {key: near.raw(key) for key in ("timestamp", "parentId") if key in near}
+            # the first message and a compaction have no parent, but what follows them has
+            members |= {key: near.raw(key) for key in ("timestamp",) if key in near} | {"parentId": "null"}
         return Fragment(NEW, "", speller.object({**members, "message": inner}))
+
+
+def _is_compaction(value: object) -> bool:
+    return string_of(value, "type") == "compaction_state" and bool(string_of(value, "summaryText"))
 
 
 def _has_blocks(value: dict[str, Any]) -> bool:

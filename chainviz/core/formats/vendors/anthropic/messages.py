@@ -48,7 +48,7 @@ class AnthropicBlocksFormat(BlockFormat):
     blocks: Blocks = _BLOCKS
     blocks_at: Pointer = _BLOCKS.at
     words = WORDS
-    hints = ("role",)
+    hints: tuple[str, ...] = ("role",)
 
     def is_message(self, value: object) -> bool:
         if not isinstance(value, dict) or not isinstance(value.get("role"), str) or "messages" in value:
