@@ -1,10 +1,11 @@
 """Every transcript format. If two formats are equally likely, the first in FORMATS wins.
 
 Each format is a file or folder by origin: `vendors`, `agents`, `frameworks`, `traces` and `chats`. They share, in reading order:
-`contract`; `blocks`, `leaf_format` and `read_only` (base classes); `streams` and `streamed_logs` (recorded answers); `reader` (units to
-messages); `stylist` (new messages in the style of their neighbours); `conversion` and `cross_provider` (messages that move to another
-format or provider); `offers` (the chains of a file and their possible formats); `coverage` and `misspelt_names` (how much of a chain
-was read); `neutral` (chainviz's own JSON); and `requests` (tools and settings beside the messages).
+`contract`; `blocks`, `leaf_format` and `read_only` (base classes); `streams` and `streamed_logs` (recorded answers); `converted_files`
+(files that become documents of another format); `reader` (units to messages); `stylist` (new messages in the style of their
+neighbours); `conversion` and `cross_provider` (messages that move to another format or provider); `offers` (the chains of a file and
+their possible formats); `coverage` and `misspelt_names` (how much of a chain was read); `neutral` (chainviz's own JSON); and
+`requests` (tools and settings beside the messages).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from chainviz.core.formats.chats.chat_apps import LibreChat, LMStudio, OpenWebUI
 from chainviz.core.formats.chats.plain_text import FewShot, Raw, RoleText
 from chainviz.core.formats.chats.sharegpt_and_hugging_face import HFChat, ShareGPT
 from chainviz.core.formats.contract import Format, refusal
+from chainviz.core.formats.converted_files import CONVERTED
 from chainviz.core.formats.frameworks.agentscope_and_microsoft import AgentScope, AgentScopeSession, AutoGen, SemanticKernel
 from chainviz.core.formats.frameworks.goaitools_state import GoaitoolsState
 from chainviz.core.formats.frameworks.google_adk import GoogleADK, GoogleADKEval
@@ -185,7 +187,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 _APIS = tuple(each.chunks for each in FORMATS if isinstance(each, Stream))
-kinds.kinds_of_formats = (logged_events(_APIS), streamed_logs(_APIS))
+kinds.kinds_of_formats = (*CONVERTED, logged_events(_APIS), streamed_logs(_APIS))
 
 WRITTEN: tuple[Format, ...] = tuple(format for format in FORMATS if format.writes)
 """The formats that a chain can be converted to."""

@@ -145,11 +145,13 @@ def _members(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _steps(parts: Sequence[Any]) -> list[Run]:
-    """A step ends with its results, before the mark of the next one or before other parts."""
+    """A step ends with its results, before the mark of the next one. Without marks, and in version 4, it ends before other parts too."""
+    kinds = {*map(kind_of, parts)}
+    is_marked = "step-start" in kinds and "tool-invocation" not in kinds
     runs: list[tuple[Role, list[int]]] = [(AI, [])]
     answered: list[int] = []
     for index, item in enumerate(parts):
-        if answered and not (_is_tool(item) and _step(item) == _step(parts[answered[-1]])):
+        if answered and not (kind_of(item) != "step-start" if is_marked else _is_tool(item) and _step(item) == _step(parts[answered[-1]])):
             runs += [(TOOL, [~place for place in answered]), (AI, [])]
             answered = []
         runs[-1][1].append(index)
