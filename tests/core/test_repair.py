@@ -160,6 +160,34 @@ def test_each_fix(before: list[Message], after: list[Message], ids: list[str]) -
     assert repaired(before) == tuple(after)
 
 
+@pytest.mark.parametrize(
+    ("calls", "results", "answered"),
+    [
+        (["call_1a"], [" call_1a"], ["call_1a"]),
+        (["toolu_1a"], ["call-1a"], ["toolu_1a"]),
+        (["call_1a|fc_9"], ["call_1a"], ["call_1a|fc_9"]),
+        (["functions.search:0", "functions.search:1"], ["search:1", "functions_search_0"], ["functions.search:1", "functions.search:0"]),
+        (["call_1"], [("functions.read:1", ""), ("functions.search:0", "")], ["functions.read:1", "call_1"]),
+        (["call_1", "call_2"], [("functions.search:0", "")], ["functions.search:0"]),
+        (["call_1", "call_2", "call_3"], ["call_2", "x", "y"], ["call_2", "call_1", "call_3"]),
+        (["call_1"], [("x", "")], ["call_1"]),
+        (["call_1"], [("x", "read")], ["x"]),
+    ],
+)  # fmt: skip
+def test_a_result_gets_the_id_of_the_call_that_it_answers(
+    calls: list[str], results: list[str | tuple[str, str]], answered: list[str]
+) -> None:
+    """By the id without its prefix and punctuation, by the function's name, or because nothing else is left."""
+    named = [(each, "search") if isinstance(each, str) else each for each in results]
+    before = [h(), ai(*map(call, calls)), *(tool(result(id, f"r{place}", name)) for place, (id, name) in enumerate(named)), h("and?")]
+    after = repaired(before)
+    assert [ref.id for message in after for ref in message.results][: len(named)] == answered
+    assert [ref.content for message in after for ref in message.parts if isinstance(ref, ToolResult)][: len(named)] == [
+        f"r{place}" for place in range(len(named))
+    ]
+    assert not list(tree_problems(parse(after)))
+
+
 def test_only_a_screenshot_answers_a_computer_call() -> None:
     click = ToolCall("c1", "computer", '{"type": "click"}', type="computer")
     (fix,) = propose(MemoryChain((h(), Message("ai", (click,)), h())))

@@ -29,7 +29,7 @@ BEGINS_OR_ENDS_ODDLY = frozenset({"first-message", "missing-human", "terminal-ca
 """Rules that strict parsing refuses although they may not be errors."""
 
 ORPHAN_FIXES = ("move-result", "result-to-text", "add-call", "drop-result")
-UNMATCHED_FIXES = ("move-result", "add-call", "result-to-text", "drop-result")
+UNMATCHED_FIXES = ("move-result", "rename-result", "add-call", "result-to-text", "drop-result")
 DUPLICATE_FIXES = ("drop-copy", "move-result", "join-results", "result-to-text", "drop-result")
 CONTENT_RULES = ("bad-arguments", "empty-arguments", "empty-content")
 """Rules of content_problems."""

@@ -45,6 +45,10 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Move the result to its call",
         "The result moves to the pair whose AI message makes this call and has no result yet; nothing is lost.",
     ),
+    "rename-result": (
+        "Give the result the id of its call",
+        "The result gets the id of the call that has none: their ids differ in spelling, or the pair has no other. Nothing else changes.",
+    ),
     "result-to-text": (
         "Change the result to a human message",
         "The result becomes text of a human message after the pair, so it stays readable but no longer answers a call.",

@@ -1,9 +1,13 @@
-"""Fix results that are far from their call, repeat another result, or have no call. Each moves to its call or becomes text."""
+"""Fix results that are far from their call, spell its id differently, repeat another result, or have no call. Each moves to its call,
+gets its id, or becomes text."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from chainviz.core.chain.build import FALLBACK_REQUEST_ARGUMENTS
 from chainviz.core.chain.messages import AI, HUMAN, TOOL, CallRef, Message, Part, Text, ToolCall, ToolResult, detached
@@ -13,6 +17,9 @@ from chainviz.core.operations.repair.session import Turn, Worklist
 from chainviz.core.providers.request import REFERENCE
 
 UNNAMED_TOOL = "unknown_tool"
+_PREFIX = re.compile(r"^(?:(?:call|tooluse|toolu|fc|functions|chatcmpl-tool)[-_.])+")
+_NAMING_ID = re.compile(r"\s*functions[._](.+)[:_]\d+\s*")
+"""An id of Kimi, which contains the name of the function and the number of the call."""
 
 
 @dataclass(slots=True)
@@ -27,6 +34,8 @@ class Stray:
     """Place and part of the first result of the call, if this one is a duplicate."""
     home: int | None = None
     """The turn whose call has no result and matches this one."""
+    call: str = ""
+    """The id of the unanswered call of its pair that the result answers although it spells the id differently."""
     answered: tuple[int, int] | None = None
     """Place and part of the existing result, if an earlier call with the same id has one."""
 
@@ -42,6 +51,7 @@ class Matches:
 def fix_results(work: Worklist) -> None:
     found = _find(work)
     _find_homes(found)
+    _find_calls(found)
     moves: dict[int, list[tuple[Stray, Part]]] = {}
     stayed: dict[tuple[int, str], tuple[int, int]] = {}
     for stray in found.strays:
@@ -107,6 +117,40 @@ def _find_homes(found: Matches) -> None:
                 stray.home = waiting.pop(after)
 
 
+def _find_calls(found: Matches) -> None:
+    """Match the unmatched results of a pair to its unanswered calls by the letters and digits of the ids, then by the names of the
+    functions; a single result left answers the single call left."""
+    for number, strays in groupby(found.strays, key=lambda stray: stray.turn):
+        left = [stray for stray in strays if stray.rule == "unmatched-result" and stray.home is None]
+        waiting = [call for call in found.turns[number].calls if number in found.waiting.get(call.id, ())] if left else []
+        for key_of in (_core, _name):
+            left, waiting = _match(left, waiting, key_of)
+        if len(left) == len(waiting) == 1 and not (_name(left[0].ref) and _name(waiting[0])):
+            left[0].call = waiting[0].id
+
+
+def _match(strays: list[Stray], calls: list[CallRef], key_of: Callable[[CallRef], str]) -> tuple[list[Stray], list[CallRef]]:
+    """Match results to as many calls with the same key, in order. Return the results and calls that are left."""
+    for key in {key_of(stray.ref) for stray in strays} - {""}:
+        alike = [stray for stray in strays if key_of(stray.ref) == key]
+        wanted = [call for call in calls if key_of(call) == key]
+        if len(alike) == len(wanted):
+            for stray, call in zip(alike, wanted, strict=True):
+                stray.call = call.id
+    taken = {stray.call for stray in strays}
+    return [stray for stray in strays if not stray.call], [call for call in calls if call.id not in taken]
+
+
+def _core(ref: CallRef) -> str:
+    """Return the letters and digits of an id, without a provider's prefix and without the id of an item after it."""
+    return re.sub(r"[^0-9a-z]", "", _PREFIX.sub("", ref.id.strip().lower().partition("|")[0]))
+
+
+def _name(ref: CallRef) -> str:
+    found = _NAMING_ID.fullmatch(ref.id)
+    return ref.name or (found[1] if found else "")
+
+
 def _fix(work: Worklist, found: Matches, stray: Stray, moves: dict[int, list[tuple[Stray, Part]]]) -> str | None:
     part = work.message(stray.place).parts[stray.ref.part]
     assert isinstance(part, ToolResult)
@@ -122,7 +166,7 @@ def _fix(work: Worklist, found: Matches, stray: Stray, moves: dict[int, list[tup
     if choice == "add-call":
         _add_call(work, turn, stray, part, about)
         return choice
-    work.edit(stray.place).parts[stray.ref.part] = ()
+    work.edit(stray.place).parts[stray.ref.part] = (replace(part, call_id=stray.call),) if choice == "rename-result" else ()
     if choice == "move-result":
         moves.setdefault(stray.place, []).append((stray, part))
     elif choice == "result-to-text":
@@ -148,7 +192,8 @@ def _words(work: Worklist, found: Matches, stray: Stray) -> str:
         return f"{result}, which {late}: {work.where(work.about[ai])} makes this call and has no result."
     if stray.rule == "duplicate-result":
         return f"{result}, which already has one."
-    return f"{result}, which is in no message of the chain."
+    instead = f"; its pair has the call “{stray.call}” without a result" if stray.call else ""
+    return f"{result}, which is in no message of the chain{instead}."
 
 
 def _outcomes(work: Worklist, stray: Stray, part: ToolResult) -> dict[str, tuple[Part, ...]]:
@@ -156,6 +201,8 @@ def _outcomes(work: Worklist, stray: Stray, part: ToolResult) -> dict[str, tuple
     outcomes: dict[str, tuple[Part, ...]] = {}
     if stray.home is not None:
         outcomes["move-result"] = (part,)
+    if stray.call:
+        outcomes["rename-result"] = (replace(part, call_id=stray.call),)
     counts = stray.first or stray.answered
     if counts is not None and work.message(counts[0]).parts[counts[1]] == part:
         outcomes["drop-copy"] = ()
