@@ -179,7 +179,7 @@ FOUND: dict[str, tuple[Any, str, str]] = {
     ),
     "messages.1.content: Conversation blocks and tool use blocks cannot be provided in the same turn.": (
         of_llama(("user", {"text": "hi"}), ("assistant", {"text": "I look."}, tool_use("a")), ("user", tool_result("a"))),
-        "s1.p1.m0", "",
+        "s1.p1.m0", "split-calls",
     ),
     "* GenerateContentRequest.contents[1].parts[0].data: required oneof field 'data' must have one initialized field": (
         contents(("user", {"text": "hi"}), ("model", {"text": ""}), TURN), "s1.p1.m0.c0", "drop-empty",
@@ -372,3 +372,21 @@ def test_results_of_other_names_are_searched_once_a_pair(monkeypatch: pytest.Mon
     monkeypatch.setattr(contract, "misnamed_results", lambda *given: searched.append(given) or search(*given))
     chain = chain_of(contents(("user", {"text": "hi"}), ("model", *asked), ("user", *told), TURN))
     assert chain.verdict("gemini-3").errors == 14 and len(searched) <= 2
+
+
+@pytest.mark.parametrize("before", [(), (("assistant", tool_use("z")), ("user", tool_result("z")))])
+def test_llama_accepts_a_chain_whose_calls_are_apart(before: tuple[Any, ...]) -> None:
+    apart = (*before, ("assistant", {"text": "I look."}, tool_use("a")), ("user", tool_result("a"), {"text": "and?"}))
+    chain = chain_of(of_llama(("user", {"text": "hi"}), *apart))
+    fixes = {fix for problem in chain.problems("bedrock") if problem.provider for fix in problem.fixes}
+    assert fixes == {"split-calls", "insert-answer"}
+    fixed = chain.apply("repair", goal="bedrock").chain
+    assert fixed.verdict("bedrock").state == "accepted"
+    assert b"I look." in fixed.to_bytes() and b"and?" in fixed.to_bytes()
+
+
+def test_llama_has_results_and_a_text_of_two_messages_apart_by_an_answer() -> None:
+    turns = (("user", {"text": "hi"}), ("assistant", tool_use("a")), ("user", tool_result("a")), ("user", {"text": "and?"}))
+    chain = chain_of(of_llama(*turns))
+    assert [problem.fixes for problem in chain.problems("bedrock") if problem.severity == "error"] == [("insert-answer",)]
+    assert chain.apply("repair", goal="bedrock").chain.verdict("bedrock").state == "accepted"

@@ -65,7 +65,6 @@ WITHOUT_FIX: Mapping[str, str] = {
     "arguments-type": "The arguments have another API's type: convert the chain to this API's format.",
     "assistants-alternate": "A merge would change who said what in which turn: merge the messages by hand.",
     "call-after-model": "Something may be missing before the call: insert or move a message by hand.",
-    "text-beside-call": "The model takes either a text or calls in a message: delete the text, or send the chain to another model.",
     "call-without-text": "Only a text helps, and only the model can say what it called the tool for: write one into the message.",
     "call-stored": "The call is not in this file, so there is nothing to fix.",
     "call-id-reused": "It is accepted, so there is nothing to fix.",

@@ -167,6 +167,10 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Each reference to a tool that the request does not define becomes a text that names the tool.",
     ),
     "compaction-first": ("Put the compaction block first", "The block moves to the start of its message; nothing is lost."),
+    "split-calls": (
+        "Put the calls into a message of their own",
+        "The text stays before them, and a short human message “Continue.” is added between them; nothing is lost.",
+    ),
     "define-tools": (
         "Define the tools",
         "The request gets a toolConfig with the name of each tool that is called, which takes any object.",
@@ -204,7 +208,7 @@ DROP_SIGNED, DROP_REASONING, REWRITE = "drop-signed", "drop-reasoning", "rewrite
 ON_DEMAND = frozenset({
     DROP_SIGNED, DROP_REASONING, REWRITE, "sign-calls", "replace-signatures", "media-to-text", "empty-reasoning", "respell-item",
     "drop-item-id", "drop-cache-marks", "append-human", "drop-last", "system-to-slot", "text-to-turn-start", "reference-to-text",
-    "define-tools", "insert-answer", "name-result",
+    "define-tools", "insert-answer", "name-result", "split-calls",
 })  # fmt: skip
 """Fixes that only one provider needs; they are offered only if the options name them."""
 

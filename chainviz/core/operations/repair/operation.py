@@ -52,10 +52,12 @@ from chainviz.core.operations.repair.passes.requests import (
     fix_compactions,
     fix_leading_system,
     fix_references,
+    fix_texts_beside_calls,
     fix_texts_beside_results,
     fix_undefined_tools,
     has_late_compaction,
     has_marks,
+    has_text_beside_calls,
     refers_to_tools,
 )
 from chainviz.core.operations.repair.passes.results import fix_results
@@ -105,14 +107,14 @@ PASSES = (
     fix_foreign_signatures, fix_unsigned_calls, fix_opening, fix_double_humans, fix_server_results, fix_server_ids, fix_ids,
     fix_names, fix_result_names, fix_arguments, fix_empty_errors, fix_surrogates, fix_calls_between, fix_end, fix_turns, fix_cache_marks,
     fix_leading_system, fix_texts_beside_results, fix_references, fix_compactions, fix_undefined_tools, fix_answer_at_end,
-    fix_unanswered_results,
+    fix_unanswered_results, fix_texts_beside_calls,
 )  # fmt: skip
 """In an order in which no pass creates work for an earlier one, so that one run is enough."""
 OF_CONTENT = (
     fix_members, fix_items, fix_user_calls, fix_server_results, fix_server_ids, fix_empty, fix_media, fix_pictures, fix_texts_in_results,
     fix_answer_media, fix_media_types, fix_result_media, fix_thinking, fix_signed, fix_missing_reasoning, fix_foreign_signatures,
     fix_unsigned_calls, fix_arguments, fix_empty_errors, fix_surrogates, fix_calls_between, fix_end, fix_cache_marks,
-    fix_texts_beside_results, fix_references, fix_compactions,
+    fix_texts_beside_results, fix_references, fix_compactions, fix_texts_beside_calls,
 )  # fmt: skip
 """Passes that have to read messages, because the problem does not show in a message's shape."""
 
@@ -121,7 +123,7 @@ LOOKS = (
     calls_by_user, has_lone_results, says_nothing, has_texts_in_results, has_pictures, has_result_media, reasons,
     acts_unthinking, acts_unsigned, has_odd_arguments, thinks_signed, is_signed, has_items, has_surrogates,
     has_marks, has_answer_media, has_calls_between, calls_from_code, refers_to_tools, has_late_compaction, has_source, has_media,
-    has_odd_server_ids, has_empty_errors,
+    has_odd_server_ids, has_empty_errors, has_text_beside_calls,
 )  # fmt: skip
 """The searches of these passes."""
 READING = 0.7

@@ -208,7 +208,7 @@ TEXT_WITH_RESULT = bedrock_rule(
 TEXT_WITH_CALL = bedrock_rule(
     "text-beside-call", "error",
     "messages.content: Conversation blocks and tool use blocks cannot be provided in the same turn.",
-    "github.com/quarkiverse/quarkus-langchain4j/issues/1983", checked="2026-11-28", models="Llama",
+    "github.com/quarkiverse/quarkus-langchain4j/issues/1983", ("split-calls",), checked="2026-11-28", models="Llama",
 )  # fmt: skip
 TWO_ANSWERS = bedrock_rule(
     "assistants-alternate", "warning",
@@ -336,20 +336,20 @@ RULES: dict[str, Choice] = {
 
 
 def _turns(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
-    """Find results in several user messages, and user text in another message than the results before it."""
+    """Find results in several user messages, and user text in another message than the results before it: Llama refuses both forms."""
     before = excerpt.before
     for path, index, message in excerpt.messages:
         if before == TOOL and has_own_unit(message):
             if message.role == TOOL:
                 yield path, index, (SPLIT, None, "has results separate from those before it")
-            elif message.role == HUMAN:
+            elif message.role == HUMAN and not _is_llama(excerpt):
                 yield path, index, (TEXT_APART, None, "is a user message directly after one with results")
         before = message.role
 
 
 def _mixed_turns(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
     """Find texts beside results or calls, which Llama refuses."""
-    if "llama" not in excerpt.request.model.lower():
+    if not _is_llama(excerpt):
         return
     before = excerpt.before
     for path, index, message in excerpt.messages:
@@ -358,6 +358,10 @@ def _mixed_turns(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:
         elif message.calls and any(isinstance(part, Text) for part in message.parts):
             yield path, index, (TEXT_WITH_CALL, None, "has a text beside its calls")
         before = message.role
+
+
+def _is_llama(excerpt: Excerpt) -> bool:
+    return "llama" in excerpt.request.model.lower()
 
 
 def _end(excerpt: Excerpt) -> Iterator[tuple[Path, int, Broken]]:

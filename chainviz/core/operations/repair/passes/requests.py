@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from chainviz.core.chain.messages import AI, HUMAN, SLOT, SYSTEM, TOOL, Message, Opaque, Part, Text, detached
+from chainviz.core.chain.messages import AI, HUMAN, SLOT, SYSTEM, TOOL, Message, Opaque, Part, Text, ToolCall, detached
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.documents.json.edit import load_object, parse, raw_at, replace_at
 from chainviz.core.documents.json.scan import open_brackets
@@ -104,6 +104,28 @@ def _add_to_start(work: Worklist, ai: int, parts: tuple[Part, ...]) -> None:
         work.edit(start).added += detached(parts)
     else:
         work.edit(ai).before.append((Message(HUMAN, detached(parts)), work.about[ai]))
+
+
+SPLIT_CALLS = "split-calls"
+
+
+def has_text_beside_calls(message: Message) -> bool:
+    return message.role == AI and {Text, ToolCall} <= {*map(type, message.parts)}
+
+
+def fix_texts_beside_calls(work: Worklist) -> None:
+    """Put the calls of a message into one of their own, after its texts and a short human message. Only on demand, for models that take
+    either texts or calls in a message."""
+    for place, message in work.read(has_text_beside_calls) if work.options.asks_for(SPLIT_CALLS) else ():
+        about = work.about[place]
+        others = {i: part for i, part in enumerate(message.parts) if not isinstance(part, ToolCall)}
+        problem = f"{work.where(about)} has a text beside its calls."
+        outcomes = {SPLIT_CALLS: (*message.parts, Text(GO_ON))}
+        if work.offer(Proposal("text-beside-call", about, None, "", problem, message.parts, outcomes, default=False)):
+            said = Message(AI, detached(tuple(others.values())))
+            work.edit(place).parts |= dict.fromkeys(others, ())
+            work.edit(place).before += [(said, about), (Message(HUMAN, (Text(GO_ON),)), about)]
+    work.settle()
 
 
 def refers_to_tools(message: Message) -> bool:
