@@ -508,3 +508,34 @@ def test_rows_around_a_folded_run_are_counted() -> None:
     assert sum(around("all=tool")) == 3 * 302
     assert sum(around("sections=closed&opened=s3")) == 3 + 3
     assert paths(fragment(f"{base}?near=900")) == paths(fragment(f"{base}?from=s2.p1"))
+
+
+def claude_turns(count: int, wrong: int) -> list[dict[str, Any]]:
+    """Turns of a Messages API request. The call id of turn `wrong` is one that this API refuses; the structure is valid."""
+    messages: list[dict[str, Any]] = [human("Read it all")]
+    for turn in range(1, count + 1):
+        id = "bad id" if turn == wrong else f"c{turn}"
+        messages.append({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "read", "input": {}}]})
+        messages.append(human([{"type": "tool_result", "tool_use_id": id, "content": "text"}]))
+    return [*messages, {"role": "assistant", "content": "All is read."}]
+
+
+def test_errors_of_the_chains_own_provider_are_marked_at_their_rows() -> None:
+    request = {"model": "claude-sonnet-4-5", "max_tokens": 10, "messages": [*claude_turns(5, 3), *claude_turns(2, 0)]}
+    chain = make_chain_of(json.dumps(request).encode(), "request.json")
+    html = get(f"/c/{chain.pk}/v/1/at/s1.p1")
+    assert "Anthropic: 1 error" in html
+    marked = re.findall(r'<article [^>]*data-path="([^"]+)"[^>]* data-flagged', html)
+    assert marked == ["s1.p3"]
+    assert 'data-state="problem">call id pattern<' in html
+    assert re.findall(r'<a class="outline-\w+"[^>]*data-path="([^"]+)"[^>]* data-flag="problem" title="([^"]+)"', html) == [
+        ("s1", "1 problem"), ("s1.p3", "call id pattern"),
+    ]  # fmt: skip
+    folded = get(f"/c/{chain.pk}/")
+    assert "1 problem" in folded.split(" data-run>")[1].split("</article>")[0]
+
+
+def test_errors_of_other_providers_are_not_marked() -> None:
+    chain = make_chain([human("Read it"), ai(None, ("bad id", "read", {})), result("bad id", "text"), ai("Done.")])
+    html = get(f"/c/{chain.pk}/")
+    assert "OpenAI: accepted" in html and "data-flagged" not in html

@@ -12,11 +12,10 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.library.agents import agent_of_format
 from chainviz.chains.models import Chain
 from chainviz.chains.secrets.export_scan import purge_address
-from chainviz.chains.verdicts import MOST_READ, next_call_errors, provider_of, verdicts_by_provider
+from chainviz.chains.verdicts import MOST_READ, next_call_errors, verdicts_by_provider
 from chainviz.core.chain.messages import Message
 from chainviz.core.counts import count_text
 from chainviz.core.formats import WRITTEN, get_format, read_only
-from chainviz.core.formats.vendors import get_provider
 from chainviz.core.lost import Branch, Lost, describe_lost, lost_on_resume
 from chainviz.core.operations import OPERATIONS
 from chainviz.core.operations.contract import Operation
@@ -25,7 +24,6 @@ from chainviz.core.providers.contract import Provider
 from chainviz.store.content.chain import StoredChain, chain_of
 from chainviz.store.content.codec import unpack
 from chainviz.store.derived import DerivedKind
-from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.web.formatting import byte_text, token_text
 from chainviz.web.http import url_or_nothing
@@ -44,13 +42,10 @@ class Situation:
 
     subject: Subject
 
-    @cached_property
+    @property
     def provider(self) -> Provider:
         """The provider that the chain's next call goes to."""
-        chain = self.subject.chain
-        if self.subject.is_head and chain.provider and chain.rules == RULES_EDITION:
-            return get_provider(chain.provider)
-        return provider_of(self.subject.stored)
+        return self.subject.provider
 
     @cached_property
     def _all_verdicts(self) -> dict[Provider, Verdict]:

@@ -93,7 +93,7 @@ def window_page(subject: Subject, view: ViewState, reading: Reading, found: Wind
     rows, noted = _noted(subject, found.rows, notes), replace(reading, marks=notes.marks)
     _read_ahead(chain, view, rows, most)
     rows, up, down = _with_bodies(found, rows, lambda row: _body_of(chain, view, noted, row), most)
-    context = _context(chain, rows)
+    context = _context(subject, rows)
     whole = subject.snapshot.size
     before, after = _around(chain, found.folds, rows)
     return WindowPage(
@@ -275,13 +275,15 @@ def _large_pair(chain: StoredChain, path: Path, span: range, first: Sequence[Sto
     return LargeNode(path, first[0].shape if has_ai else None, _Shapes(rows, int(has_ai)), bodies.parts)
 
 
-def titled_rows(chain: StoredChain, rows: tuple[WindowRow, ...]) -> list[Row]:
+def titled_rows(chain: StoredChain, rows: tuple[WindowRow, ...], refusing: str = "") -> list[Row]:
+    """Return rows of a page with the titles of their sections, and marks for errors of the provider `refusing`."""
     humans = {row.path.section: row.first for row in reversed(rows) if row.kind in ("section", "header") and _is_human(row.first)}
     untitled = [row for row in rows if row.kind == "section" and row.headers > 1 and row.path.section not in humans]
     chain.read([piece for row in untitled for piece in chain.outline.pieces(*_after_first(row))])
     for row in untitled:
         humans[row.path.section] = next(filter(_is_human, chain.shapes_in(*_after_first(row))), None)
-    return [titled(row_view(row), humans.get(row.path.section)) if row.kind == "section" else row_view(row) for row in rows]
+    shown = [(row, row_view(row, refusing)) for row in rows]
+    return [titled(view, humans.get(row.path.section)) if row.kind == "section" else view for row, view in shown]
 
 
 def _is_human(shape: StoredShape | None) -> bool:
@@ -312,7 +314,7 @@ def notes_in(subject: Subject, span: range) -> RowNotes:
 def _noted(subject: Subject, found: tuple[WindowRow, ...], notes: RowNotes) -> list[Row]:
     """Return the rows with the marks of a draft and with their notes."""
     changed = changed_rows(subject.changed, found)
-    rows = titled_rows(subject.stored, found)
+    rows = titled_rows(subject.stored, found, subject.refusing)
     for i, row in enumerate(rows):
         if row.kind == "run":
             row = replace(row, chip=_chips_in(row, notes))
@@ -372,12 +374,12 @@ def _with_bodies(found: Window, rows: list[Row], body_of: Callable[[Row], str], 
     return rows, found.up, found.down
 
 
-def _context(chain: StoredChain, rows: list[Row]) -> list[Row]:
+def _context(subject: Subject, rows: list[Row]) -> list[Row]:
     """Return the row of the section in which the window begins."""
     if not rows or rows[0].kind == "section":
         return []
-    found = window(chain, Path(rows[0].path.section), "down", 1)
-    return [replace(row, is_context=True) for row in titled_rows(chain, found.rows)]
+    found = window(subject.stored, Path(rows[0].path.section), "down", 1)
+    return [replace(row, is_context=True) for row in titled_rows(subject.stored, found.rows, subject.refusing)]
 
 
 def _around(chain: StoredChain, folds: Folds, rows: list[Row]) -> tuple[int, int]:

@@ -63,18 +63,20 @@ TOOLS = 4
 TOOL_NAME = 24
 
 
-def row_view(row: WindowRow) -> Row:
-    return _section(row) if row.kind == "section" else _run(row) if row.kind == "run" else _node(row)
+def row_view(row: WindowRow, refusing: str = "") -> Row:
+    """Return the row of a page. It is marked if it has problems of the structure, or errors of the provider `refusing`."""
+    view = {"section": _section, "run": _run}.get(row.kind, _node)(row)
+    return replace(view, flag=_flag(row, refusing) if row.kind in ("header", "pair") else _flag_of_many(row, refusing))
 
 
 def _section(row: WindowRow) -> Row:
     first = row.first
     name = preview_words(first) or "Untitled"
-    return Row(row.path, "section", "", name, "", row.size, row.start, row.pairs, _flag_of_many(row), row.is_open)
+    return Row(row.path, "section", "", name, "", row.size, row.start, row.pairs, is_open=row.is_open)
 
 
 def _run(row: WindowRow) -> Row:
-    return Row(row.path, "run", "tool", count_text(row.pairs, "pair"), _run_teaser(row), row.size, row.start, row.pairs, _flag_of_many(row))
+    return Row(row.path, "run", "tool", count_text(row.pairs, "pair"), _run_teaser(row), row.size, row.start, row.pairs)
 
 
 def _run_teaser(row: WindowRow) -> str:
@@ -87,9 +89,10 @@ def _run_teaser(row: WindowRow) -> str:
     return " · ".join([*(f"{name} {calls:,}" for name, calls in most), *more, messages])
 
 
-def _flag_of_many(row: WindowRow) -> Flag | None:
+def _flag_of_many(row: WindowRow, refusing: str) -> Flag | None:
     errors, warnings, *_ = row.counts.get("", (0, 0))
-    count = errors + warnings
+    refused, *_ = row.counts.get(refusing, (0,))
+    count, errors = max(errors + warnings, refused), max(errors, refused)
     return Flag(count_text(count, "problem"), "problem" if errors else "changed") if count else None
 
 
@@ -101,13 +104,14 @@ def titled(row: Row, human: StoredShape | None) -> Row:
 def _node(row: WindowRow) -> Row:
     if row.kind == "header":
         role, name, teaser = header_words(row.first)
-        return Row(row.path, "header", role, name, teaser, row.size, row.start, 1, _flag(row))
+        return Row(row.path, "header", role, name, teaser, row.size, row.start, 1)
     role, name, teaser = pair_words(row.type, row.shapes, has_ai=row.has_ai)
-    return Row(row.path, "pair", role, name, teaser, row.size, row.start, row.messages, _flag(row))
+    return Row(row.path, "pair", role, name, teaser, row.size, row.start, row.messages)
 
 
-def _flag(row: WindowRow) -> Flag | None:
+def _flag(row: WindowRow, refusing: str) -> Flag | None:
     found = [problem for problem in row.problems if not problem.provider and problem.severity != "info"]
+    found = found or [problem for problem in row.problems if problem.provider == refusing and problem.severity == "error"]
     if not found:
         return None
     worst = next((problem for problem in found if problem.severity == "error"), found[0])

@@ -16,12 +16,17 @@ from django.http import QueryDict
 from chainviz.accounts.models import User
 from chainviz.accounts.permissions import OWNER, Permission
 from chainviz.chains.models import Chain
+from chainviz.chains.verdicts import next_call_errors, provider_of, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import PathError
+from chainviz.core.formats.vendors import get_provider
+from chainviz.core.providers.contract import Provider
 from chainviz.store.content.chain import StoredChain, chain_of
+from chainviz.store.content.codec import unpack
 from chainviz.store.lineage import written_messages
 from chainviz.store.models import Outline, Snapshot, Version
 from chainviz.store.outline.build import outline_of
+from chainviz.store.outline.edition import RULES_EDITION
 from chainviz.store.query.windows import Folds
 from chainviz.web.http import url_or_nothing
 
@@ -69,6 +74,21 @@ class Subject:
     @cached_property
     def stored(self) -> StoredChain:
         return chain_of(self.snapshot)
+
+    @cached_property
+    def provider(self) -> Provider:
+        """The provider that the chain's next call goes to."""
+        if self.is_head and self.chain.provider and self.chain.rules == RULES_EDITION:
+            return get_provider(self.chain.provider)
+        return provider_of(self.stored)
+
+    @cached_property
+    def refusing(self) -> str:
+        """The name of the provider whose errors are marked at their rows; "" if it would accept the next call."""
+        verdicts = verdicts_by_provider(unpack(self.outline.verdicts))
+        if not any(verdict.errors for verdict in verdicts.values()):
+            return ""
+        return self.provider.name if next_call_errors(self.stored, self.provider, verdicts[self.provider].errors) else ""
 
 
 MOST_EXCEPTIONS = 400
