@@ -176,7 +176,8 @@ def test_the_audit_holds_no_value(client: Client, chain: Chain, address: str) ->
 
 def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(client: Client, chain: Chain, address: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 10)
-    assert "This chain is long" in client.get(address).content.decode()
+    first = client.get(address).content.decode()
+    assert 'hx-trigger="load"' in first and "Scan for secrets first" in first
     waiting = client.post(address, {"act": "scan"})["Location"]
     assert "Scanning" in client.get(waiting).content.decode()
     job = Job.objects.get()
@@ -190,6 +191,16 @@ def test_a_long_chain_is_scanned_by_a_job_that_holds_no_value(client: Client, ch
     run_job(Job.objects.latest("pk").pk)
     document = saved(client, chain, client.get(masking))
     assert MAIL.encode() not in document
+
+
+def test_a_scan_of_a_long_chain_that_was_stopped_does_not_start_by_itself(
+    client: Client, chain: Chain, address: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("chainviz.chains.secrets.findings.AT_ONCE", 10)
+    waiting = client.post(address, {"act": "scan"})["Location"]
+    stopped = client.get(client.post(waiting, {"act": "stop"})["Location"]).content.decode()
+    assert "The scan was stopped." in stopped and 'hx-trigger="load"' not in stopped
+    assert Job.objects.get().state == Job.State.CANCELLED
 
 
 def scanned(client: Client, address: str, monkeypatch: Any) -> str:

@@ -155,7 +155,7 @@ class Scan:
             raise Scanning(see_other(self._at(start_scan(target.stored.snapshot, target.person))))
         if act == "stop" and job is not None:
             lease.cancel(job)
-            raise Scanning(see_other(self.choices.address))
+            raise Scanning(see_other(self._at(job)))
         if job is None or job.state != Job.State.DONE:
             self._show(job)
         if wants_fragment(self.choices.request) and self.choices.sent is None:
