@@ -15,11 +15,13 @@ HEAD = 1 << 16
 """The number of bytes that are read."""
 _PROJECTS = ("cwd", "workingDirectory", "working_dir", "workdir", "work_dir", "workspaceDirectory", "projectDir", "directory", "workspace")
 _MODELS = ("model", "modelId", "modelID", "model_id", "selectedModel", "currentModel")
-_TITLES = ("customTitle", "aiTitle", "title", "summary", "sessionTitle")
-_TIMES = ("timestamp", "created_at", "createdAt", "startTime", "created", "time", "ts")
+_TITLES = ("customTitle", "aiTitle", "title", "sessionTitle")
+_TIMES = ("timestamp", "created_at", "createdAt", "startTime", "created", "creationDate", "time", "ts")
 _PEOPLE = ("user", "human", "USER_EXPLICIT")
 _INSIDE = ("payload", "message", "data", "info", "context", "meta", "metadata", "event")
 """Members in which records store their content."""
+_LISTS = ("messages", "history", "requests", "v")
+"""Members with lists of records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +34,36 @@ class Head:
 
 def read_head(content: bytes) -> Head:
     records = list(_records(content.decode("utf-8", "replace")))
-    title = _first(records, _TITLES) or next(filter(None, map(_request, records)), "")
+    # Codex records how its model is to summarize as `summary`
+    summaries = [record for record in records if record.get("type") == "summary"]
+    title = _first(records, _TITLES) or _first(summaries, ("summary",)) or next(filter(None, map(_request, records)), "")
     created = next((time for record in records for key in _TIMES if (time := time_of(record.get(key)))), None)
     return Head(title_in(title), _first(records, _PROJECTS), _first(records, _MODELS), created)
 
 
 def _records(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects of the lines, or of a document, and the objects one level down."""
-    lines = text.split("\n")
-    values = [decode(line, strict=True) for line in lines]
-    if not any(isinstance(value, dict) for value in values):
-        values = [decode(text, strict=True)]
+    """Yield the objects of a document, or of the lines of a log or of a list that goes on behind the text, and the objects one level
+    down."""
+    whole = decode(text, strict=True)
+    values = [whole] if whole is not None else [decode(line.strip().rstrip(","), strict=True) for line in text.split("\n")]
     for value in values:
         for record in value if isinstance(value, list) else [value]:
             if isinstance(record, dict):
+                record = _state_of(record)
                 yield record
                 inner = [record.get(key) for key in _INSIDE]
-                lists = [record[key] for key in ("messages", "history") if isinstance(record.get(key), list)]
+                lists = [record[key] for key in _LISTS if isinstance(record.get(key), list)]
                 yield from (each for each in [*inner, *(item for items in lists for item in items)] if isinstance(each, dict))
+
+
+def _state_of(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what a line of VS Code's log of a session sets: the whole session, or one of its members; any other record unchanged."""
+    value, place = record.get("v"), record.get("k")
+    if record.get("kind") == 0 and isinstance(value, dict):
+        return value
+    if record.get("kind") == 1 and isinstance(value, str) and isinstance(place, list) and len(place) == 1:
+        return {str(place[0]): value}
+    return record
 
 
 def _first(records: list[dict[str, Any]], keys: tuple[str, ...]) -> str:
@@ -61,11 +75,15 @@ def _first(records: list[dict[str, Any]], keys: tuple[str, ...]) -> str:
 def _request(record: dict[str, Any]) -> str:
     """Return the request of a person in a record; "" if the record is not a person's."""
     words = (record.get("role"), record.get("type"), record.get("source"), record.get("kind"))
-    if not any(isinstance(word, str) and (word in _PEOPLE or word.startswith("user")) for word in words):
+    is_asked = any(isinstance(word, str) and (word in _PEOPLE or word.startswith("user")) for word in words)
+    is_chat = "requestId" in record and "type" not in record  # a request in VS Code
+    if "synthetic_reason" in record or not (is_asked or is_chat):
         return ""
     inner = (record.get(key) for key in ("message", "data"))
-    content = next((each for each in inner if isinstance(each, dict | str)), record)
-    return request_title(_text(content.get("content", content.get("parts", content.get("text"))) if isinstance(content, dict) else content))
+    content: Any = next((each for each in inner if isinstance(each, dict | str)), record)
+    if isinstance(content, dict):
+        content = content.get("content") or content.get("parts") or content.get("text")
+    return request_title(_text(content))
 
 
 def _text(content: Any) -> str:

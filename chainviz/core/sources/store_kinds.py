@@ -58,6 +58,8 @@ class FileStore(Store):
     """Returns True for a matching file that is not a session."""
     started_by: Callable[[Path], str] = lambda path: ""
     """Returns the id of the session whose agent started the session in this file."""
+    project: Callable[[Path], str] = lambda path: ""
+    """Returns the working folder of a session that records none in its own file."""
     is_empty: Callable[[bytes], bool] | None = None
     """Returns True for the content of a file that an agent begins before anybody has asked anything, and does not list. Only
     short files are opened for it."""
@@ -114,7 +116,7 @@ class FileStore(Store):
             id=state.id,
             path=path,
             title=head.title,
-            project=head.project,
+            project=head.project or self.project(path),
             model=head.model,
             created=head.created,
             updated=state.modified / 1e9,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from chainviz.core.databases import (
     COPILOT_TRACES,
@@ -45,6 +46,25 @@ def _tasks(agent: str, label: str, extension: str, *elsewhere: Place) -> FileSto
 def _claude_parent(path: Path) -> str:
     """Return the parent of a subagent, which is in a folder of its session, or, in older versions, beside it."""
     return path.parents[1].name if path.parent.name == "subagents" else ""
+
+
+def _workspace(path: Path) -> str:
+    """Return the folder that is open in the window of a chat of VS Code; "" for a window without a folder, or with several."""
+    try:
+        opened = decode((path.parents[1] / "workspace.json").read_text("utf-8", "replace"))
+    except OSError:
+        return ""
+    folder = opened.get("folder") if isinstance(opened, dict) else None
+    path_of_url = unquote(urlsplit(folder).path) if isinstance(folder, str) else ""
+    return path_of_url[1:] if path_of_url[2:3] == ":" else path_of_url  # /c:/work
+
+
+def _project_root(path: Path) -> str:
+    """Return the folder that Gemini CLI notes beside the chats of a project."""
+    try:
+        return (path.parents[1] / ".project_root").read_text("utf-8", "replace").strip()
+    except OSError:
+        return ""
 
 
 def _after_session(path: Path) -> str:
@@ -104,6 +124,7 @@ STORES: tuple[Store, ...] = (
         "Gemini CLI",
         (Place("{home}/.gemini/tmp", "GEMINI_CLI_HOME", ".gemini/tmp"),),
         ("*/chats/session-*.json", "*/chats/session-*.jsonl", "*/chats/*/*.jsonl"),
+        project=_project_root,
         is_empty=_is_unasked,
         letters="G",
         formats=("gemini_cli",),
@@ -152,6 +173,7 @@ STORES: tuple[Store, ...] = (
         "VS Code Copilot Chat",
         (*_in_editors("workspaceStorage"), *_in_editors("globalStorage/emptyWindowChatSessions")),
         ("*/chatSessions/*.json", "*/chatSessions/*.jsonl", "*.json", "*.jsonl"),
+        project=_workspace,
         letters="VS",
         formats=("copilot_chat", "vscode_chat_log"),
     ),

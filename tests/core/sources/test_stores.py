@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +91,54 @@ def test_a_session_tells_its_project_model_and_time(tmp_path: Path) -> None:
     assert (main.id, main.title, main.project, main.model, main.created) == ("5c03", "Count", "/yard/depot", "claude-opus-5", 1795687200.0)
     assert (sub.id, sub.parent) == ("agent-1", "5c03")
     assert main.address == str(path)
+
+
+CHAT = {"version": 3, "requests": [], "creationDate": 1795687200000}
+ASKED = {"requestId": "request_1", "message": {"text": "Why is the depot empty?", "parts": []}}
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        ([{"kind": 0, "v": {**CHAT, "requests": [ASKED]}}], "Why is the depot empty?"),
+        ([{"kind": 0, "v": CHAT}, {"kind": 2, "k": ["requests"], "v": [ASKED]}], "Why is the depot empty?"),
+        ([{"kind": 0, "v": {**CHAT, "requests": [ASKED], "customTitle": "The empty depot"}}], "The empty depot"),
+        ([{"kind": 0, "v": {**CHAT, "requests": [ASKED]}}, {"kind": 1, "k": ["customTitle"], "v": "The empty depot"}], "The empty depot"),
+        ([{**CHAT, "requests": [ASKED]}], "Why is the depot empty?"),
+    ],
+    ids=["whole", "pushed", "named", "named later", "document"],
+)
+def test_chat_of_vs_code_tells_its_title_time_and_folder(lines: list[Any], title: str, tmp_path: Path) -> None:
+    path = tmp_path / ".config/Code/User/workspaceStorage/5c03/chatSessions/one.jsonl"
+    write_lines(path, lines)
+    (found,) = sessions(Machine.of(tmp_path))
+    assert (found.title, found.created, found.project) == (title, 1795687200.0, "")
+    for folder, project in (("file:///work/de%20pot", "/work/de pot"), ("file:///c%3A/depot", "c:/depot"), (None, "")):
+        (path.parents[1] / "workspace.json").write_text(json.dumps({"folder": folder}))
+        assert sessions(Machine.of(tmp_path))[0].project == project
+
+
+AGENTS = ("codex", "grok-build", "roo-code", "gemini-cli")
+
+
+def test_titles_are_requests_and_not_settings(tmp_path: Path) -> None:
+    rollout = [
+        {"type": "turn_context", "payload": {"cwd": "/work/depot", "model": "gpt-5", "summary": "auto"}},
+        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Count"}]}},
+    ]
+    write_lines(tmp_path / ".codex/sessions/2026/11/20/rollout-1.jsonl", rollout)
+    around = {"type": "user", "content": "OS: Linux", "synthetic_reason": "environment_context"}
+    write_lines(tmp_path / ".grok/sessions/p/s/chat_history.jsonl", [around, {"type": "user", "content": "Count"}])
+    tasks = tmp_path / ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1/api_conversation_history.json"
+    tasks.parent.mkdir(parents=True)
+    tasks.write_text('[\n{"role": "user", "content": "Count"},\n{"role": "assistant", "content": "There are four."}\n]')
+    write_lines(tmp_path / ".gemini/tmp/5c03/chats/session-1.jsonl", [{"type": "user", "content": "Count"}])
+    (tmp_path / ".gemini/tmp/5c03/.project_root").write_text("/work/depot")
+    found = {session.agent: session for session in sessions(Machine.of(tmp_path))}
+    assert {agent: session.title for agent, session in found.items()} == dict.fromkeys(
+        ("codex", "grok-build", "roo-code", "gemini-cli"), "Count"
+    )
+    assert found["gemini-cli"].project == found["codex"].project == "/work/depot"
 
 
 def test_a_variable_takes_the_place_of_the_usual_folder(tmp_path: Path) -> None:
