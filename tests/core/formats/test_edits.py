@@ -27,7 +27,7 @@ COPIES = ("toolUseResult", "toolInvocations", "additional_kwargs", "resultDispla
 """Members that repeat what stands elsewhere, and follow it."""
 CHAT = ("openai_chat", "kimi_cli", "goaitools_state", "mistral", "cohere")
 WITHOUT_IDS = ("sharegpt",)
-WITHOUT_EMPTY = (*CHAT, "pydantic_ai", "atif", "copilot_cli", "swe_agent", "openhands", "gemini_cli", "qwen_code", "forge")
+WITHOUT_EMPTY = (*CHAT, "pydantic_ai", "atif", "copilot_cli", "swe_agent", "openhands", "gemini_cli", "qwen_code", "forge", "hermes")
 """Formats that do not read back an empty text."""
 ONE_TEXT = ("ollama", "openhands")
 
