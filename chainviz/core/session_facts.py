@@ -398,6 +398,6 @@ def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
     return LoadedSession(main, without_shared([main.messages, *threads[:longest], *threads[longest + 1 :]]), (), unread)
 
 
-FACTS_EDITION = 3
+FACTS_EDITION = 4
 """If this changes, stored facts are read again."""
 __all__ = ["FACTS_EDITION", "ErrorCount", "Health", "ProblemCount", "Repeat", "SessionFacts", "ToolCount", "read_facts"]

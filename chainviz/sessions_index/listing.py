@@ -55,14 +55,18 @@ class _Known:
 def list_source(source: Source) -> None:
     """List the sessions of a team's sources, without opening files. A database is queried for its list."""
     states, sentences, unlisted = dict[tuple[str, str], SessionState](), list[str](), list[str]()
+    folders: dict[tuple[str, str], Path] = {}
     for store, place in places_of(source):
         try:
-            states |= {(str(state.path), state.id): state for state in store.states(place) if _is_storable(state)}
+            listed = {(str(state.path), state.id): state for state in store.states(place) if _is_storable(state)}
         except DocumentError as error:
             sentences.append(str(error))
             unlisted.append(str(place))
+        else:
+            states |= listed
+            folders |= {key: store.group_folder(place, state.path) for key, state in listed.items()}
     known = {(path, key): _Known(pk, state) for pk, path, key, state in source.sessions.values_list("pk", "path", "key", "state")}
-    added = [state for key, state in states.items() if key not in known]
+    added = [(state, folders[key]) for key, state in states.items() if key not in known]
     changed = [(known[key].pk, state) for key, state in states.items() if key in known and known[key].state != state_text(state)]
     gone = [each.pk for key, each in known.items() if key not in states and not key[0].startswith(tuple(unlisted))]
     with transaction.atomic():
@@ -116,18 +120,18 @@ HEAD_FIELDS = ("title", "project", "model", "parent", "messages")
 
 def show_head(row: Session, found: FoundSession) -> None:
     row.title = storable(found.title)[:200]
-    row.project = storable(found.project or str(found.path.parent))[:500]
+    row.project = storable(found.project)[:500] or row.project
     row.model = storable(found.model)[:200]
     row.parent = storable(found.parent)[:200]
     row.messages = found.messages
 
 
-def _add(source: Source, states: Sequence[SessionState]) -> None:
-    rows = [_row(source, state) for state in states]
+def _add(source: Source, states: Sequence[tuple[SessionState, Path]]) -> None:
+    rows = [_row(source, state, folder) for state, folder in states]
     Session.objects.bulk_create(rows, batch_size=AT_ONCE, ignore_conflicts=True)
 
 
-def _row(source: Source, state: SessionState) -> Session:
+def _row(source: Source, state: SessionState, folder: Path) -> Session:
     row = Session(
         team_id=source.team_id,
         source=source,
@@ -138,7 +142,7 @@ def _row(source: Source, state: SessionState) -> Session:
         state=state_text(state),
         size=state.size,
         changed_at=_time(state),
-        project=storable(str(state.path.parent))[:500],
+        project=storable(str(folder))[:500],
     )
     if state.row is not None:
         show_head(row, state.row)

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from django.conf import settings
 
@@ -46,6 +46,12 @@ def _edition(path: str) -> int:
 
 
 UNITS = ("KB", "MB", "GB", "TB")
+
+
+def folder_name(path: str) -> str:
+    """Return the last part of a path of any system."""
+    kind = PureWindowsPath if path[1:2] == ":" else PurePosixPath
+    return kind(path).name or path
 
 
 def byte_text(size: int) -> str:

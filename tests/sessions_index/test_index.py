@@ -11,6 +11,8 @@ import pytest
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership, local_member
+from chainviz.chains.models import Chain
+from chainviz.chains.working_copies.opening import open_session
 from chainviz.core.errors import DocumentError, Refused
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_next_job
@@ -251,3 +253,17 @@ def test_source_that_nobody_listed_is_listed_by_an_idle_worker(home: Path, membe
     run_waiting_jobs()
     assert Session.objects.count() == 2
     assert go_on_where_unread() is None
+
+
+def test_sessions_of_one_store_without_working_folders_are_one_project(home: Path, member: Membership) -> None:
+    for name in ("one", "two"):
+        path = home / f".vibe/logs/session/{name}/messages.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text(f'{{"role": "user", "content": "Count {name}"}}\n{{"role": "assistant", "content": "Four."}}\n')
+    services.choose_sources(member, ["vibe"])
+    run_waiting_jobs()
+    project = str(home / ".vibe/logs/session")
+    assert set(Session.objects.values_list("project", "health")) == {(project, "accepted")}
+    for row in Session.objects.all():
+        open_session(member, row)
+    assert list(Chain.objects.values_list("project", flat=True)) == [project, project]

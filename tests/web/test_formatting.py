@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from hypothesis import strategies as st
 
-from chainviz.web.formatting import byte_text, csv_lines, for_field, from_field, place_in, round_tokens_text, tokens_text
+from chainviz.web.formatting import byte_text, csv_lines, folder_name, for_field, from_field, place_in, round_tokens_text, tokens_text
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,13 @@ from chainviz.web.formatting import byte_text, csv_lines, for_field, from_field,
 )  # fmt: skip
 def test_sizes_read_as_people_write_them(size: int, text: str) -> None:
     assert byte_text(size) == text
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("/work/depot", "depot"), ("/work/depot/", "depot"), ("C:\\work\\depot", "depot"), ("c:/depot", "depot"), ("/", "/")]
+)
+def test_folder_has_the_last_name_of_its_path(path: str, name: str) -> None:
+    assert folder_name(path) == name
 
 
 @given(some.integers(min_value=0, max_value=9 * 10**14))

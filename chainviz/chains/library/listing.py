@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import sha256
-from pathlib import PurePath
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -39,7 +38,7 @@ from chainviz.sessions_index.models import Session, SessionQuerySet
 from chainviz.store.models import Step
 from chainviz.store.search.index import unindexed
 from chainviz.store.search.lookup import histories_with, histories_with_together
-from chainviz.web.formatting import hours_text, tokens_text
+from chainviz.web.formatting import folder_name, hours_text, tokens_text
 from chainviz.web.http import small_number
 
 AnyRow = Row | SessionRow
@@ -179,7 +178,7 @@ class ProjectGroup:
     @property
     def name(self) -> str:
         """The last part of the path. The whole path is the title."""
-        return PurePath(self.project).name or self.project
+        return folder_name(self.project)
 
     @property
     def older(self) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import Any
 
 from django.contrib import messages
@@ -41,6 +40,7 @@ from chainviz.chains.welcome import is_first_page
 from chainviz.core.formats import FORMATS, format_label
 from chainviz.sessions_index.models import SessionQuerySet
 from chainviz.web.context import leave_tour, start_tour
+from chainviz.web.formatting import folder_name
 from chainviz.web.http import own_page, page_or_fragment, see_other, small_number, wants_fragment
 
 ROWS_COOKIE = "library_rows"
@@ -252,7 +252,7 @@ def projects_in(shown: Library) -> Mapping[str, Totals]:
 
 def side(request: HttpRequest, wanted: Filter, folders: ChainFolders, totals: Mapping[str, Totals]) -> dict[str, Any]:
     member = member_of(request)
-    projects = [(project, PurePath(project).name or project, each) for project, each in totals.items() if project]
+    projects = [(project, folder_name(project), each) for project, each in totals.items() if project]
     return {
         "projects": projects[:MOST_PROJECTS],
         "older_projects": projects[MOST_PROJECTS:MOST_NAMED],

@@ -28,7 +28,7 @@ from chainviz.chains.verdicts import rule_words
 from chainviz.core.counts import count_text
 from chainviz.sessions_index.models import Revision, Session, revision_of
 from chainviz.sessions_index.services import progress_of
-from chainviz.web.formatting import byte_text, hours_text, round_tokens_text, share_text, tokens_text
+from chainviz.web.formatting import byte_text, folder_name, hours_text, round_tokens_text, share_text, tokens_text
 from chainviz.web.http import url_or_nothing
 
 HEALTH = (
@@ -238,7 +238,7 @@ class Overview:
         """Return the name of a series for people."""
         if self._choice.by == "agent":
             return agent_label(name)
-        return name.rstrip("/").rpartition("/")[2] or name if self._choice.by == "project" else name
+        return folder_name(name) if self._choice.by == "project" else name
 
     def _series_url(self, name: str) -> str:
         kind = "folder" if self._choice.by == "project" else self._choice.by

@@ -39,6 +39,7 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
 from chainviz.core.state.faults import with_state_notes
 from chainviz.jobs.lease import storable
+from chainviz.sessions_index.models import Session
 from chainviz.store.errors import Conflict
 from chainviz.store.history.drafts import head_of
 from chainviz.store.models import History, Snapshot, Version
@@ -280,9 +281,12 @@ def note_reading(path: Path, followed: Sequence[Followed], state: FileState, too
 
 
 def note_copies(session: int | None, chains: Sequence[Chain]) -> None:
-    """Record the chains that were created by opening a session of the index, or with None by a person who wants to keep
-    them."""
+    """Record the chains that were created by opening a session of the index, in the project of that session; with None, chains that a
+    person wants to keep."""
     now = timezone.now()
+    project = Session.objects.values_list("project", flat=True).get(pk=session) if session is not None else ""
+    if project:
+        Chain.objects.filter(pk__in=[chain.pk for chain in chains]).update(project=project)
     copies = [WorkingCopy(chain=chain, session_id=session, opened_at=now) for chain in chains if session is not None]
     WorkingCopy.objects.bulk_create(copies, ignore_conflicts=True)
 

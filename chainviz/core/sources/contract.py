@@ -128,6 +128,10 @@ class Store(Protocol):
     def sessions(self, place: Path) -> Sequence[Session]:
         """Return the sessions of a place, in no order. Raises DocumentError, in a sentence, if it cannot be read."""
 
+    def group_folder(self, place: Path, path: Path) -> Path:
+        """Return the folder that stands for the project of a session that records no working folder."""
+        return path.parent
+
     def read(self, path: Path, id: str) -> bytes:
         """Return the session with this path and id as the agent's own export writes it, or its file.
 

@@ -79,6 +79,11 @@ class FileStore(Store):
     def sessions(self, place: Path) -> list[Session]:
         return [session for state in self.states(place) if (session := self.session(state))]
 
+    def group_folder(self, place: Path, path: Path) -> Path:
+        """Return the folder of the project, or the place: agents that keep no folder a project often keep one a session."""
+        below = path.relative_to(place).parts
+        return place / below[0] if self.in_projects and len(below) > 1 else place
+
     def read(self, path: Path, id: str) -> bytes:
         try:
             if path.is_dir():
@@ -186,6 +191,10 @@ class CrushStore(DatabaseStore):
     def places(self, machine: Machine) -> list[Path]:
         lists = super().places(machine)
         return list(dict.fromkeys(path for each in lists for path in _databases_of_projects(each)))
+
+    def group_folder(self, place: Path, path: Path) -> Path:
+        """Return the project, in which the usual folder of the database is hidden."""
+        return path.parents[1] if path.parent.name == ".crush" else path.parent
 
 
 def _databases_of_projects(projects: Path) -> Iterator[Path]:

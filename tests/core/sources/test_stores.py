@@ -141,6 +141,20 @@ def test_titles_are_requests_and_not_settings(tmp_path: Path) -> None:
     assert found["gemini-cli"].project == found["codex"].project == "/work/depot"
 
 
+@pytest.mark.parametrize(
+    ("agent", "path", "folder"),
+    [
+        ("cursor-agent", ".cursor/projects/depot/agent-transcripts/1/1.jsonl", ".cursor/projects/depot"),
+        ("vibe", ".vibe/logs/session/1/messages.jsonl", ".vibe/logs/session"),
+        ("codex", ".codex/sessions/2026/11/20/rollout-1.jsonl", ".codex/sessions"),
+    ],
+)
+def test_sessions_without_a_working_folder_share_the_folder_of_their_store(agent: str, path: str, folder: str, tmp_path: Path) -> None:
+    write_lines(tmp_path / path, [{"role": "user", "content": "Count"}])
+    (found,) = find_stores(Machine.of(tmp_path), agent)
+    assert found.store.group_folder(found.place, tmp_path / path) == tmp_path / folder
+
+
 def test_a_variable_takes_the_place_of_the_usual_folder(tmp_path: Path) -> None:
     write_lines(tmp_path / ".claude/projects/p/usual.jsonl", CLAUDE)
     write_lines(tmp_path / "first/projects/p/one.jsonl", CLAUDE)
