@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -45,6 +45,7 @@ class AgentRow:
     days: tuple[int, ...]
     """For each two days of the last 30, the number of sessions that last changed then, the oldest first."""
     error: str = ""
+    """The reason why its store, or a part of it, could not be read."""
 
     @property
     def bars(self) -> Iterator[tuple[int, float, float]]:
@@ -68,11 +69,11 @@ def welcome(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         services.choose_sources(member, [each.agent for each in services.find_agents() if each.agent in request.POST.getlist("agent")])
         return see_other("chains:library")
-    found = agent_rows(services.find_agents())
-    chosen = {source.agent for source in services.sources_of(member.team)}
+    faults = {source.agent: source.sentence for source in services.sources_of(member.team)}
+    found = [replace(row, error=faults.get(row.agent, "")) for row in agent_rows(services.find_agents())]
     context = {
         "rows": found,
-        "chosen": chosen or {row.agent for row in found},
+        "chosen": set(faults) or {row.agent for row in found},
         "sessions": sum(row.sessions or 0 for row in found),
         "has_databases": any(row.is_database for row in found),
         "size": sum(row.size for row in found),

@@ -125,7 +125,8 @@ def _check(sessions: Sequence[Session]) -> tuple[int, list[Session]]:
         waiting += [diagnosis.session] if diagnosis.needs_fix else []
         tell(_diagnosis_lines(diagnosis))
     found = ", ".join(f"{counts[state]:,} {word}" for state, word in _WORDS.items() if counts[state]) or "all are accepted"
-    tell([f"{count_text(len(sessions), 'session')} of {len({session.agent for session in sessions})} agents checked: {found}."])
+    agents = count_text(len({session.agent for session in sessions}), "agent")
+    tell([f"{count_text(len(sessions), 'session')} of {agents} checked: {found}." if sessions else "No session was checked."])
     return sum(counts.values()), waiting
 
 

@@ -65,6 +65,7 @@ def list_source(source: Source) -> None:
         else:
             states |= listed
             folders |= {key: store.group_folder(place, state.path) for key, state in listed.items()}
+    sentence = storable(" ".join(sentences))
     known = {(path, key): _Known(pk, state) for pk, path, key, state in source.sessions.values_list("pk", "path", "key", "state")}
     added = [(state, folders[key]) for key, state in states.items() if key not in known]
     changed = [(known[key].pk, state) for key, state in states.items() if key in known and known[key].state != state_text(state)]
@@ -73,9 +74,9 @@ def list_source(source: Source) -> None:
         _add(source, added)
         _change(changed)
         _delete(gone)
-        if added or changed or gone:
+        if added or changed or gone or sentence != source.sentence:
             note_changes(pk=source.pk)
-        Source.objects.filter(pk=source.pk).update(listed_at=timezone.now(), sentence=storable(" ".join(sentences)))
+        Source.objects.filter(pk=source.pk).update(listed_at=timezone.now(), sentence=sentence)
 
 
 def places_of(source: Source) -> Iterator[tuple[Store, Path]]:

@@ -59,6 +59,8 @@ class Progress:
     is_running: bool = False
     """A job is reading, or waiting to read, the remaining sessions."""
     is_stopped: bool = False
+    faults: Sequence[str] = ()
+    """A sentence for each source that cannot be listed."""
 
     @property
     def is_done(self) -> bool:
@@ -161,7 +163,8 @@ def scan_if_due(team: Team) -> Job | None:
 
 
 def progress_of(team: Team) -> Progress:
-    sums = _progress_sums(team.pk, revision_of(team.pk))
+    revision = revision_of(team.pk)
+    sums = _progress_sums(team.pk, revision)
     return Progress(
         read=sums["total"] - sums["left"],
         total=sums["total"],
@@ -171,7 +174,13 @@ def progress_of(team: Team) -> Progress:
         bytes_read=sums["bytes"] - sums["bytes_left"],
         is_running=bool(sums["left"]) and any(job.args.get("team") == team.pk for job in _jobs()),
         is_stopped=bool(sums["left"]) and Source.objects.filter(team=team, is_stopped=True).exists(),
+        faults=_faults(team.pk, revision),
     )
+
+
+@lru_cache(maxsize=64)
+def _faults(team: int, revision: Revision) -> tuple[str, ...]:
+    return tuple(Source.objects.filter(team=team).exclude(sentence="").order_by("pk").values_list("sentence", flat=True))
 
 
 @lru_cache(maxsize=64)

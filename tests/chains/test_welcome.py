@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,8 @@ from django.test import Client
 from chainviz.accounts.models import Team, local_member
 from chainviz.accounts.permissions import Role
 from chainviz.chains.samples import load_samples
+from chainviz.jobs.worker import run_waiting_jobs
+from chainviz.sessions_index import services
 from chainviz.sessions_index.models import Session, Source
 from tests.accounts.conftest import team_mode as team_mode
 from tests.accounts.people import client_of, make_member
@@ -104,3 +107,21 @@ def test_a_team_is_never_shown_the_machine(team_mode: Team, sessions: Path) -> N
     assert client.get("/welcome/")["Location"] == "/" and client.get("/").status_code == 200
     assert client.post("/welcome/", {"agent": "claude-code"})["Location"] == "/"
     assert not Source.objects.exists()
+
+
+def test_store_that_cannot_be_read_says_why_until_it_can(sessions: Path) -> None:
+    database = sessions / ".local/share/opencode/opencode.db"
+    whole = database.read_bytes()
+    with sqlite3.connect(database) as connection:
+        connection.execute("DROP TABLE part")
+    member = local_member()
+    services.choose_sources(member, ["claude-code", "opencode"])
+    run_waiting_jobs()
+    why = f"{database} has other tables than a database of opencode that chainviz can read."
+    assert why in page() and why in Client().get("/").content.decode()
+    for log in database.parent.glob("opencode.db-*"):
+        log.unlink()
+    database.write_bytes(whole)
+    services.scan(member.team)
+    run_waiting_jobs()
+    assert why not in page() and why not in Client().get("/").content.decode()

@@ -93,6 +93,12 @@ def test_doctor_tells_what_would_be_refused_and_fixes_it_after_a_question(
     assert "4 sessions of 2 agents checked: all are accepted." in capsys.readouterr().out
 
 
+def test_doctor_counts_what_it_checked(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for choice, said in (("/yard/depot2", "1 session of 1 agent checked: all are accepted."), ("/nowhere", "No session was checked.")):
+        assert main(["doctor", "--project", choice]) == 0
+        assert capsys.readouterr().out.strip() == said
+
+
 def test_a_session_that_just_changed_is_not_fixed_with_the_others(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session = home / ".claude/projects/-yard-north/s.jsonl"
     os.utime(session)

@@ -27,7 +27,7 @@ def test_sizes_read_as_people_write_them(size: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "name"), [("/work/depot", "depot"), ("/work/depot/", "depot"), ("C:\\work\\depot", "depot"), ("c:/depot", "depot"), ("/", "/")]
+    ("path", "name"), [("/yard/depot", "depot"), ("/yard/depot/", "depot"), ("C:\\yard\\depot", "depot"), ("c:/depot", "depot"), ("/", "/")]
 )
 def test_folder_has_the_last_name_of_its_path(path: str, name: str) -> None:
     assert folder_name(path) == name

@@ -113,7 +113,7 @@ def test_chat_of_vs_code_tells_its_title_time_and_folder(lines: list[Any], title
     write_lines(path, lines)
     (found,) = sessions(Machine.of(tmp_path))
     assert (found.title, found.created, found.project) == (title, 1795687200.0, "")
-    for folder, project in (("file:///work/de%20pot", "/work/de pot"), ("file:///c%3A/depot", "c:/depot"), (None, "")):
+    for folder, project in (("file:///yard/de%20pot", "/yard/de pot"), ("file:///c%3A/depot", "c:/depot"), (None, "")):
         (path.parents[1] / "workspace.json").write_text(json.dumps({"folder": folder}))
         assert sessions(Machine.of(tmp_path))[0].project == project
 
@@ -123,7 +123,7 @@ AGENTS = ("codex", "grok-build", "roo-code", "gemini-cli")
 
 def test_titles_are_requests_and_not_settings(tmp_path: Path) -> None:
     rollout = [
-        {"type": "turn_context", "payload": {"cwd": "/work/depot", "model": "gpt-5", "summary": "auto"}},
+        {"type": "turn_context", "payload": {"cwd": "/yard/depot", "model": "gpt-5", "summary": "auto"}},
         {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Count"}]}},
     ]
     write_lines(tmp_path / ".codex/sessions/2026/11/20/rollout-1.jsonl", rollout)
@@ -133,12 +133,12 @@ def test_titles_are_requests_and_not_settings(tmp_path: Path) -> None:
     tasks.parent.mkdir(parents=True)
     tasks.write_text('[\n{"role": "user", "content": "Count"},\n{"role": "assistant", "content": "There are four."}\n]')
     write_lines(tmp_path / ".gemini/tmp/5c03/chats/session-1.jsonl", [{"type": "user", "content": "Count"}])
-    (tmp_path / ".gemini/tmp/5c03/.project_root").write_text("/work/depot")
+    (tmp_path / ".gemini/tmp/5c03/.project_root").write_text("/yard/depot")
     found = {session.agent: session for session in sessions(Machine.of(tmp_path))}
     assert {agent: session.title for agent, session in found.items()} == dict.fromkeys(
         ("codex", "grok-build", "roo-code", "gemini-cli"), "Count"
     )
-    assert found["gemini-cli"].project == found["codex"].project == "/work/depot"
+    assert found["gemini-cli"].project == found["codex"].project == "/yard/depot"
 
 
 @pytest.mark.parametrize(
