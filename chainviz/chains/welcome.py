@@ -73,6 +73,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
     found = [replace(row, error=faults.get(row.agent, "")) for row in agent_rows(services.find_agents())]
     context = {
         "rows": found,
+        "has_chosen": bool(faults),
         "chosen": set(faults) or {row.agent for row in found},
         "sessions": sum(row.sessions or 0 for row in found),
         "has_databases": any(row.is_database for row in found),

@@ -22,8 +22,16 @@ from chainviz.core.session_records import value_of
 HAND_OVER = "`chainviz convert SESSION --to codex --install` hands it to another agent, fixed."
 
 
+_IMPORT = "`chainviz convert SESSION --to opencode --install` writes it, fixed, to a file for `opencode import`."
+
+
+def reads_only(label: str) -> str:
+    """Return the sentence for a store that chainviz does not write, with the way to a fixed session."""
+    return f"chainviz only reads sessions of {label}: {_IMPORT if label == opencode_storage.LABEL else HAND_OVER}"
+
+
 def refuse_reading_only(label: str) -> NoReturn:
-    raise Refused(f"chainviz only reads sessions of {label}: {HAND_OVER}")
+    raise Refused(reads_only(label))
 
 
 def content_of(session: Path) -> bytes:

@@ -18,7 +18,7 @@ from chainviz.core.errors import ChainError, DocumentError, NotFullyRead, Refuse
 from chainviz.core.session_facts import read_facts
 from chainviz.core.sources import Session, find_stores, get_store, read_sessions
 from chainviz.core.sources.contract import agent_process
-from chainviz.fixes.backups import HAND_OVER
+from chainviz.fixes.backups import reads_only
 from chainviz.fixes.database_sessions import DatabaseSessions
 from chainviz.fixes.stored_session import HowToRead, fix_content, stored_session
 
@@ -79,8 +79,7 @@ def _diagnosis(session: Session, content: bytes | DocumentError, database: Datab
     state: State = "unfixable" if left else "refused" if fixed.is_changed else "accepted"
     label = stored_session(session.address).read_only if fixed.is_changed else ""
     if label:
-        advice = f"chainviz only reads sessions of {label}: {HAND_OVER}"
-        return Diagnosis(session, "unfixable", causes, False, digest_of(content), advice)
+        return Diagnosis(session, "unfixable", causes, False, digest_of(content), reads_only(label))
     return Diagnosis(session, state, causes, fixed.is_changed, digest_of(content))
 
 

@@ -117,6 +117,7 @@ def test_store_that_cannot_be_read_says_why_until_it_can(sessions: Path) -> None
     member = local_member()
     services.choose_sources(member, ["claude-code", "opencode"])
     run_waiting_jobs()
+    assert "looked only at the names" not in page()
     why = f"{database} has other tables than a database of opencode that chainviz can read."
     assert why in page() and why in Client().get("/").content.decode()
     for log in database.parent.glob("opencode.db-*"):

@@ -107,19 +107,22 @@ def test_a_session_that_just_changed_is_not_fixed_with_the_others(home: Path, ca
     assert not list(session.parent.glob("*.backup-*")) and len(backups_of(home / ".local/share/opencode/opencode.db")) == 1
 
 
-def test_doctor_offers_a_hand_off_where_it_only_reads(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_offers_a_hand_off_where_it_only_reads(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = write_opencode_files(home / ".local/share/opencode/storage")
     (home / ".local/share/opencode/opencode.db").unlink()
     before = session.read_bytes()
     assert main(["doctor", "--agent", "opencode-files", "--fix", "--yes"]) == 1
     told = capsys.readouterr().out
-    assert "cannot be fixed" in told and "only reads sessions of opencode (files): `chainviz convert SESSION --to codex" in told
+    assert "cannot be fixed" in told and "only reads sessions of opencode (files): `chainviz convert SESSION --to opencode" in told
     assert main(["fix", str(session)]) == 2
     assert "chainviz only reads sessions of opencode (files)" in capsys.readouterr().err
     assert session.read_bytes() == before and len(list(session.parent.iterdir())) == 1
-    assert main(["convert", str(session), "--to", "codex", "--install"]) == 0
-    installed = capsys.readouterr().out.splitlines()[0]
-    assert main(["fix", "--check", installed]) == 0
+    monkeypatch.chdir(home)
+    assert main(["convert", str(session), "--to", "opencode", "--install"]) == 0
+    installed, command = capsys.readouterr().out.splitlines()[:2]
+    assert "opencode import" in command and main(["fix", "--check", installed]) == 0
 
 
 def test_doctor_watches_and_fixes_what_rests(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
