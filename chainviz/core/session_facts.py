@@ -214,7 +214,8 @@ def read_facts(content: bytes, expected: Sequence[str] = (), damage: Sequence[st
         del content  # the source has its own copy
         session = load_session(source, expected)
         if session.main.envelope.lines:
-            damage = (*damage, *damage_of(source.read(0, source.size), session.main.format, session.parts))
+            is_valid = not session.main.envelope.warnings
+            damage = (*damage, *damage_of(source.read(0, source.size), session.main.format, session.parts, is_valid=is_valid))
         return _Reading(head, source, session).facts(damage)
 
 
@@ -400,4 +401,3 @@ def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
 
 FACTS_EDITION = 4
 """If this changes, stored facts are read again."""
-__all__ = ["FACTS_EDITION", "ErrorCount", "Health", "ProblemCount", "Repeat", "SessionFacts", "ToolCount", "read_facts"]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Collection, Container, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from chainviz.core.chain.arguments import escape_control_characters
-from chainviz.core.chain.messages import Message
+from chainviz.core.chain.messages import Fragment, Message
 from chainviz.core.documents.json.edit import load_object, quote
+from chainviz.core.documents.json.scan import byte_length
 from chainviz.core.documents.written_lists import Links
 from chainviz.core.formats import get_format
 
@@ -36,18 +38,25 @@ class Records:
     records: tuple[Record, ...]
     damage: tuple[str, ...]
     """A sentence for each fault in the file."""
+    values: Mapping[int, dict[str, Any]] = field(default_factory=dict)
+    """Records that were decoded before, by the number of their line."""
+
+    def changed(self, records: Sequence[Record], damage: Sequence[str]) -> Records:
+        return Records(tuple(records), tuple(damage), self.values)
 
     @property
     def content(self) -> bytes:
         return b"".join(line for _, line in self.records)
 
 
-def whole_records(content: bytes) -> Records:
-    """Return the records of a file. A file that is not JSON Lines, or mostly not, is returned unchanged."""
+def whole_records(content: bytes, read: Mapping[int, Fragment] = MappingProxyType({})) -> Records:
+    """Return the records of a file. A file that is not JSON Lines, or mostly not, is returned unchanged. `read` contains valid records
+    by their offsets; these are not decoded again."""
     lines = list(enumerate(content.splitlines(keepends=True), 1))
-    faulty = {number for number, line in lines if line.strip() and not _is_json(line)}
+    values = _values_of(lines, read)
+    faulty = {number for number, line in lines if number not in values and line.strip() and not _is_json(line)}
     if not faulty or len(faulty) * 2 > len(lines):
-        return Records(tuple(lines), ())
+        return Records(tuple(lines), (), values)
     whole = [line for number, line in lines if number not in faulty]
     starts = {begun[0] for line in whole if (begun := _START.match(_text(line).lstrip()))}
     forms = {form for line in whole if len(form := frozenset(value_of(line))) >= FEWEST_MEMBERS}
@@ -69,6 +78,18 @@ def whole_records(content: bytes) -> Records:
         records += [(number, record.encode() + b"\n") for record in found]
         damage.append(f"Line {number:,} {_describe_records(len(found), is_cut=is_cut)}.")
     return Records(tuple(records), tuple(damage))
+
+
+def _values_of(lines: Iterable[Record], read: Mapping[int, Fragment]) -> dict[int, dict[str, Any]]:
+    """Return the values of the lines that consist of a record that was read."""
+    found: dict[int, dict[str, Any]] = {}
+    offset = 0
+    for number, line in lines if read else ():
+        record = read.get(offset)
+        if record is not None and byte_length(record.text) == len(line.rstrip(b"\r\n")):
+            found[number] = record.value
+        offset += len(line)
+    return found
 
 
 def _escaped(line: bytes, behind: Sequence[Record]) -> tuple[bytes, int | None]:
@@ -145,11 +166,11 @@ def relinked(whole: Records, links: Links) -> Records:
     """Return the records, with the previous record as the parent of each record whose parent is missing. Otherwise the agent would read
     nothing before it."""
     records, damage = list(whole.records), list(whole.damage)
-    for place, before, latest in _without_parent([value_of(line) for _, line in records], links):
+    for place, before, latest in _without_parent([whole.values.get(number) or value_of(line) for number, line in records], links):
         number, line = records[place]
         records[place] = number, _with(line, links.parent, quote(latest))
         damage.append(f"Line {number:,} followed a record that is not in the file; it now follows line {records[before][0]:,}.")
-    return Records(tuple(records), tuple(damage))
+    return whole.changed(records, damage)
 
 
 def _without_parent(values: Sequence[dict[str, Any]], links: Links) -> Iterator[tuple[int, int, str]]:
@@ -175,7 +196,7 @@ def without_repeats(whole: Records, member: str) -> Records:
             damage.append(f"Line {number:,} is line {earlier:,} once more and is removed.")
         else:
             records.append((number, line))
-    return Records(tuple(records), tuple(damage))
+    return whole.changed(records, damage)
 
 
 _SEPARATORS = {separator.encode(): f"\\u{ord(separator):04x}".encode() for separator in "\u2028\u2029"}
@@ -191,7 +212,7 @@ def with_escaped_separators(whole: Records) -> Records:
         if escaped != line:
             damage.append(f"Line {number:,} had a line separator (U+2028 or U+2029), at which its agent splits lines; it is now escaped.")
         records.append((number, escaped))
-    return Records(tuple(records), tuple(damage))
+    return whole.changed(records, damage)
 
 
 def without_lines(whole: Records, starts: Container[int], why: str) -> Records:
@@ -203,7 +224,7 @@ def without_lines(whole: Records, starts: Container[int], why: str) -> Records:
         else:
             records.append((number, line))
         offset += len(line)
-    return Records(tuple(records), tuple(damage))
+    return whole.changed(records, damage)
 
 
 def renumbered(content: bytes, member: str) -> tuple[bytes, int]:
@@ -288,9 +309,11 @@ SPLITS_AT_SEPARATORS = frozenset(("copilot_cli",))
 SENT_TWICE = "repeats results that the record of their calls holds, so that the agent would send them twice, and is removed"
 
 
-def damage_of(content: bytes, format: str, chains: Sequence[Sequence[Message]]) -> tuple[str, ...]:
-    """Return a sentence for each fault in the records of a session in JSON Lines. `chains` are those that the content holds."""
-    whole = whole_records(content)
+def damage_of(content: bytes, format: str, chains: Sequence[Sequence[Message]], *, is_valid: bool = False) -> tuple[str, ...]:
+    """Return a sentence for each fault in the records of a session in JSON Lines. `chains` are those that the content holds, the main
+    one first. With `is_valid`, the records of its messages were read without a warning."""
+    read = {each.start: each for message in chains[0] for each in message.source if type(each.value) is dict} if is_valid else {}
+    whole = whole_records(content, read)
     meant = as_meant(whole, format, chains if not whole.damage else ())
     return (*meant.damage, *numbered(meant.content, format)[1])
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chainviz.core.session_records.records import whole_records
 
 from chainviz.core.documents.detection.detect import survey
 from chainviz.core.errors import ChainError
 from chainviz.core.formats import detect, offers
 from chainviz.core.load import load_file
 from chainviz.core.session_facts import read_facts
+from chainviz.core.session_records import damage, records
 from chainviz.core.sources import STORES
 from tests.cpu import cpu_seconds
 
@@ -101,6 +104,48 @@ def test_expected_formats_change_no_facts(sample: Path) -> None:
             read_facts(content, WRITTEN_BY_AGENTS)
         return
     assert read_facts(content, WRITTEN_BY_AGENTS) == read_facts(content, (facts.format,)) == facts
+
+
+HARMS: dict[str, Callable[[bytes], bytes]] = {
+    "cut off": lambda line: line[: len(line) // 2] + b"\n",
+    "with remains": lambda line: line.rstrip() + b'{"type": "\n',
+    "twice on a line": lambda line: line.rstrip() * 2 + b"\n",
+    "repeated": lambda line: line * 2,
+    "with a control character": lambda line: line.replace(b" ", b"\x01", 1),
+    "with a raw line break": lambda line: line.replace(b" ", b"\n", 1),
+    "with a carriage return": lambda line: line.replace(b" ", b"\r", 1),
+    "not UTF-8": lambda line: line.replace(b" ", b"\xff", 1),
+    "gone": lambda line: b"",
+    "indented": lambda line: b"  " + line,
+    "behind zeros": lambda line: b"\0\0" + line,
+    "behind a mark": lambda line: "\ufeff".encode() + line,
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("sample", [path for path in SAMPLES if path.suffix == ".jsonl"], ids=lambda path: path.name)
+def test_damage_is_found_without_decoding_again(sample: Path, harm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def facts(content: bytes) -> object:
+        try:
+            return read_facts(content)
+        except ChainError as error:
+            return str(error)
+
+    lines = sample.read_bytes().splitlines(keepends=True)
+    for place in range(0, len(lines), max(1, len(lines) // 6)):
+        content = b"".join([*lines[:place], HARMS[harm](lines[place]), *lines[place + 1 :]])
+        found = facts(content)
+        with monkeypatch.context() as patch:
+            patch.setattr(damage, "whole_records", lambda content, read: whole_records(content))
+            assert facts(content) == found
+
+
+def test_valid_lines_are_not_decoded_for_their_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+    content, decoded = rewound(branches=1, turns=20), list[bytes]()
+    for name in ("_is_json", "value_of"):
+        real = getattr(records, name)
+        monkeypatch.setattr(records, name, lambda line, real=real: (decoded.append(line), real(line))[1])
+    assert read_facts(content).messages and not decoded
 
 
 def test_log_in_its_expected_format_is_not_compared_with_others(monkeypatch: pytest.MonkeyPatch) -> None:
