@@ -59,6 +59,8 @@ def test_the_summary_record_comes_first_then_the_request_then_the_file(client: C
     named = {"type": "custom-title", "customTitle": "Mine", "sessionId": "s"}
     assert made(client, session(named, summary), "b.jsonl").title == "Mine"
     assert made(client, json.dumps({"title": "Rivers", "messages": HELLO}).encode()).title == "Rivers"
+    asked = {"requestId": "request_1", "message": {"text": "Why?", "parts": []}, "response": [{"value": "So."}]}
+    assert made(client, json.dumps({"requests": [asked], "customTitle": "Reasons"}).encode()).title == "Reasons"
     request = made(client, json.dumps([{"role": "system", "content": "Be kind."}, *HELLO]).encode(), "c.json")
     assert (request.title, request.file_line) == ("Hello", "c.json")
     silent = made(client, json.dumps([HELLO[1]]).encode(), "d.json")

@@ -149,7 +149,7 @@ def allows_text(schema: Any) -> bool:
 
 _LINE_KEYS = ("customTitle", "aiTitle", "summary")
 """Members of a line with the name of a session; a name that a person gave comes first."""
-_MEMBERS = ("title", "summary", "name")
+_MEMBERS = ("customTitle", "title", "summary", "name")
 """Members with the name, in the object around a list of messages. `name` counts only beside the lists of `_CHATS`;
 elsewhere it names an agent."""
 _CHATS = frozenset(("chat_messages", "conversation"))
@@ -182,7 +182,7 @@ def recorded_title(context: DocumentContext) -> str:
     if context.envelope.lines:
         return _title_of_lines(carried_lines(context, tuple(f'"{key}"' for key in _LINE_KEYS)))
     members = members_beside(context)
-    keys = _MEMBERS if _CHATS & members.keys() else _MEMBERS[:2]
+    keys = _MEMBERS if _CHATS & members.keys() else _MEMBERS[:3]
     inner = (members.get(key) for key in _HEADS)
     holders = [members, *(each for each in inner if isinstance(each, dict))]
     titles = (_text(holder.get(key)) for holder in holders for key in keys)
