@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chainviz.core.session_records.records import whole_records
 
 from chainviz.core.documents.detection.detect import survey
 from chainviz.core.errors import ChainError
 from chainviz.core.formats import detect, offers
 from chainviz.core.load import load_file
 from chainviz.core.session_facts import read_facts
-from chainviz.core.session_records import damage, records
+from chainviz.core.session_records import damage, records, whole_records
 from chainviz.core.sources import STORES
 from tests.cpu import cpu_seconds
 
