@@ -15,3 +15,9 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (!event.target.matches?.("[data-have]")) return;
   event.detail.parameters.have = [...document.querySelectorAll("[data-piece]")].map((piece) => piece.dataset.piece).join(",");
 });
+
+// The last poll: if no summary needs a look, the page would be empty.
+document.addEventListener("htmx:afterSwap", ({ detail: { target } }) => {
+  if (target.id !== "status" || document.querySelector("[data-have], #cards > *")) return;
+  document.querySelector(".piece-group").open = true;
+});

@@ -176,7 +176,7 @@ def run_page(run: SummaryRun, first: int = 0, opened: Collection[int] = ()) -> R
         run=run,
         pieces=tuple(piece_view(run, target, row, active, has_body=row.pk in bodies) for row in shown),
         group_text=_group_text(grouped, looks_by_piece),
-        is_group_open=len(rows) <= READ_AT_ONCE or bool(first or opened) or run.writer == MANUAL,
+        is_group_open=len(rows) <= READ_AT_ONCE or bool(first or opened) or run.writer == MANUAL or (not active and rows == grouped),
         percent=_percent(rows, looks_by_piece),
         first=first,
         next_first=first + SHOWN if len(rows) > first + SHOWN else 0,

@@ -106,6 +106,7 @@ class MaskChoices(Choices):
             "lists": [(name, name in self.lists) for name in self.known_lists],
             "list_name": self._post.get("list_name", "") if self.error else "",
             "own_used": self.own_used,
+            "export_href": f"{self.target.explorer}export",
         }
 
     @property

@@ -60,6 +60,18 @@ class ObservationsChoices(Choices):
         except ValidationError:
             self.error = "These settings do not exist; choose from the lists."
         self._plan()
+        if self.sent is None and "roles" not in given:
+            self._choose_tool_messages()
+
+    def _choose_tool_messages(self) -> None:
+        """Choose to write tool messages as text if no result is text yet, because nothing else would change. In a long chain, whose
+        losses a job counts, the person chooses."""
+        if self.job is not None or self.summary is None or self.summary.results:
+            return
+        chosen = self.chosen.model_copy(update={"roles": "to_text"})
+        summaries = summaries_of(self.target.stored, chosen, Context())
+        if summaries.by_convention[chosen.to].results:
+            self.chosen, self.summaries = chosen, summaries
 
     def reopen(self, options: Options) -> None:
         assert isinstance(options, ObservationsOptions)
