@@ -539,3 +539,9 @@ def test_errors_of_other_providers_are_not_marked() -> None:
     chain = make_chain([human("Read it"), ai(None, ("bad id", "read", {})), result("bad id", "text"), ai("Done.")])
     html = get(f"/c/{chain.pk}/")
     assert "OpenAI: accepted" in html and "data-flagged" not in html
+
+
+def test_local_mode_offers_no_review() -> None:
+    html = get(f"/c/{make_chain(STORY).pk}/")
+    links = re.findall(r'href="(/c/\d+/(?:review|threads|labels)/)"', html)
+    assert links and all(Client().get(link).status_code == 200 for link in links)

@@ -256,3 +256,10 @@ def test_a_reviewer_is_asked_about_a_newer_version_with_one_click(room: Room) ->
     assert "Ask Mei again" in text_of(room.client(room.ivo).get(room.page))
     room.client(room.ivo).post(f"{room.page}request/", {"person": room.mei.user_id})
     assert "Ask Mei again" not in text_of(room.client(room.ivo).get(room.page))
+
+
+def test_a_review_page_of_one_person_says_to_invite_somebody(room: Room) -> None:
+    assert "Invite somebody" not in room.client(room.lin).get(room.page).content.decode()
+    Membership.objects.filter(team=room.team).exclude(pk=room.lin.pk).update(role=Role.VIEWER)
+    alone = room.client(room.lin).get(room.page).content.decode()
+    assert "Nobody else in the team can give a verdict." in alone and "Invite somebody" in alone

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from django.conf import settings
+
 from chainviz.chains.access import version_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.library.agents import agent_of_format
@@ -189,6 +191,8 @@ def _purge_url(situation: Situation) -> str:
 def _review_url(name: str) -> Callable[[Situation], str]:
     def url(situation: Situation) -> str:
         subject = situation.subject
+        if name == "review" and settings.CHAINVIZ.mode == "local":
+            return ""  # there is nobody to review it, and no such page
         found = url_or_nothing(f"review:{name}", subject.chain.pk) if subject.version is not None else ""
         return f"{found}?v={subject.version}" if found and name == "review" and not subject.is_head else found
 

@@ -206,6 +206,8 @@ class ReviewPage:
     to_ask: list[Membership]
     """Members who may give verdicts and were not asked about the newest version. The person who saved it, and cannot
     approve it, is the last."""
+    is_alone: bool
+    """True if only one person can give a verdict."""
     verdicts: list[VerdictRow]
     threads: list[tuple[int, str, str]]
     """The open threads: number, who began it, its title."""
@@ -258,12 +260,13 @@ def review_page(subject: Subject, member: Membership, first: int = 1) -> ReviewP
     mine = Verdict.objects.filter(chain=chain, person=person).order_by("-version").first()
     reviewers = reviewers_of(standing)
     done = {row.person for row in reviewers if row.is_asked and not row.is_stale}
-    saver = saver_of(chain, chain.version)
+    saver, judges = saver_of(chain, chain.version), list(may_judge(chain))
     return ReviewPage(
         subject=subject,
         standing=standing,
         reviewers=reviewers,
-        to_ask=sorted((each for each in may_judge(chain) if each.user_id not in done), key=lambda each: each.user_id == saver),
+        to_ask=sorted((each for each in judges if each.user_id not in done), key=lambda each: each.user_id == saver),
+        is_alone=len(judges) == 1,
         verdicts=_verdicts(standing),
         threads=_open_threads(chain),
         sections=sections_page(subject.stored, first, marks, viewed),

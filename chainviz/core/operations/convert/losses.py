@@ -24,6 +24,12 @@ from chainviz.core.providers.request import request_of
 from chainviz.core.secrets.part_texts import fields
 
 MOST_NAMED = 8
+FIELD_WORDS = {
+    "api": "API", "created": "times", "createdat": "times", "errormessage": "error messages", "finishreason": "stop reasons",
+    "metadata": "metadata", "model": "models", "provider": "providers", "stopreason": "stop reasons", "timestamp": "times",
+    "usage": "recorded tokens", "cachecontrol": "cache marks",
+}  # fmt: skip
+"""The names of well-known fields, by their key without case, `_` and `-`."""
 Keys = tuple[str, ...]
 
 
@@ -51,7 +57,12 @@ class FieldsLeftOut:
             if unknown:
                 names[".".join(keys[:unknown])] += count
         if names:
-            yield f"Fields of messages are left out: {_names_text([name for name, _ in names.most_common()])}."
+            words = dict.fromkeys(FIELD_WORDS.get(_plain_key(name), name) for name, _ in names.most_common())
+            yield f"Left out of messages: {_names_text(list(words))}."
+
+
+def _plain_key(name: str) -> str:
+    return name.rpartition(".")[2].lower().replace("_", "").replace("-", "")
 
 
 def _keys(pointer: str) -> Keys:

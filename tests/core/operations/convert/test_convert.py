@@ -128,7 +128,7 @@ def test_fields_that_no_part_holds_are_named() -> None:
         {"role": "assistant", "content": "yes", "metadata": {"trace": 7}}]}"""
     chain = chainviz.load(content)[0]
     told = " ".join(chain.convert("bedrock_converse").warnings)
-    assert "Fields of messages are left out: content.cache_control, metadata." in told
+    assert "Left out of messages: cache marks, metadata." in told
     assert "model: the model m-1 is left out; choose one for Bedrock Converse." in told
     plain = chainviz.load(b'[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}]')[0]
     assert plain.convert("bedrock_converse").warnings == ()
