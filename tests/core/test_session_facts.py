@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from chainviz.core import session_records
 from chainviz.core.documents.detection.detect import survey
 from chainviz.core.errors import ChainError
 from chainviz.core.formats import detect, offers
 from chainviz.core.load import load_file
 from chainviz.core.session_facts import read_facts
-from chainviz.core.session_records import damage, records, whole_records
+from chainviz.core.session_records import whole_records
 from chainviz.core.sources import STORES
 from tests.cpu import cpu_seconds
 
@@ -135,7 +136,7 @@ def test_damage_is_found_without_decoding_again(sample: Path, harm: str, monkeyp
         content = b"".join([*lines[:place], HARMS[harm](lines[place]), *lines[place + 1 :]])
         found = facts(content)
         with monkeypatch.context() as patch:
-            patch.setattr(damage, "whole_records", lambda content, read: whole_records(content))
+            patch.setattr(session_records, "whole_records", lambda content, read: whole_records(content))
             assert facts(content) == found
 
 
@@ -143,7 +144,7 @@ def test_valid_lines_are_not_decoded_for_their_damage(monkeypatch: pytest.Monkey
     content, decoded = rewound(branches=1, turns=20), list[bytes]()
     for name in ("_is_json", "value_of"):
         real = getattr(records, name)
-        monkeypatch.setattr(records, name, lambda line, real=real: (decoded.append(line), real(line))[1])
+        monkeypatch.setattr(session_records, name, lambda line, real=real: (decoded.append(line), real(line))[1])
     assert read_facts(content).messages and not decoded
 
 
