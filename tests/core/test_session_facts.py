@@ -143,7 +143,7 @@ def test_damage_is_found_without_decoding_again(sample: Path, harm: str, monkeyp
 def test_valid_lines_are_not_decoded_for_their_damage(monkeypatch: pytest.MonkeyPatch) -> None:
     content, decoded = rewound(branches=1, turns=20), list[bytes]()
     for name in ("_is_json", "value_of"):
-        real = getattr(records, name)
+        real = getattr(session_records, name)
         monkeypatch.setattr(session_records, name, lambda line, real=real: (decoded.append(line), real(line))[1])
     assert read_facts(content).messages and not decoded
 
