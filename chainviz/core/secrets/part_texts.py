@@ -144,10 +144,14 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_Members)
 
 @dataclass(frozen=True, slots=True)
 class SourceField:
-    pointer: str
-    """A JSON pointer in the unit."""
+    place: Pointer
     text: str
     """The text with its key, which rules check too."""
+
+    @property
+    def pointer(self) -> str:
+        """A JSON pointer in the unit."""
+        return "".join(f"/{_escaped(str(step))}" for step in self.place)
 
 
 def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
@@ -168,7 +172,7 @@ def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
             text = leaf if isinstance(leaf, str) else str(leaf)
             is_known = text in known or (len(text) > SHORT and text in "\n".join(texts))
             if not is_known and not (is_later and pointer[: len(blocks_at)] != blocks_at):
-                yield SourceField("".join(f"/{_escaped(str(step))}" for step in pointer), f'"{key}":"{text}"')
+                yield SourceField(pointer, f'"{key}":"{text}"')
 
 
 def _leaves(unit: Any, fragment: Fragment, blocks_at: Pointer) -> Iterator[tuple[Pointer, str, str | int | float]]:

@@ -30,6 +30,11 @@ def lower(text: str) -> str:
     return text.replace("\u0130", "i").lower()
 
 
+def sign_of(word: str) -> str:
+    """Return the RE2 pattern that finds the word in a text in lower case."""
+    return re.escape(lower(word))
+
+
 class Anchored:
     """A pattern whose matches begin with one of a few words: finding the words first is many times faster."""
 
@@ -41,10 +46,10 @@ class Anchored:
         self._starts = [re.compile(re.escape(word) + follow, re.ASCII) for word in words]
         self._ignore_case = ignore_case
 
-    def among(self, words: Container[str]) -> Anchored:
-        """Return the pattern for texts that contain, in lower case, none but these of its words."""
+    def among(self, signs: Container[str]) -> Anchored:
+        """Return the pattern for texts that contain none but these of its words. `signs` are the words as `Rule.signs` has them."""
         narrowed = copy(self)
-        kept = [(word, start) for word, start in zip(self.words, self._starts, strict=True) if lower(word) in words]
+        kept = [(word, start) for word, start in zip(self.words, self._starts, strict=True) if sign_of(word) in signs]
         narrowed.words, narrowed._starts = tuple(word for word, _ in kept), [start for _, start in kept]
         return narrowed
 
@@ -68,6 +73,8 @@ class Rule:
     pattern: Pattern = field(repr=False)
     hints: tuple[str, ...] = ()
     """Every text with a match contains one of these; if empty, every text is searched."""
+    near: str = field(default="", repr=False)
+    """An RE2 pattern that every text with a match contains in lower case, for a form without words or with common ones."""
     check: Callable[[str, Found], bool] = field(default=lambda value, found: True, repr=False)
     value: str | int = 0
     """The group of the match that is the secret; 0 for the whole match."""
@@ -86,6 +93,11 @@ class Rule:
     def words(self) -> tuple[str, ...]:
         """Words of which every text with a match contains one, in upper or lower case; empty if none are known."""
         return self.pattern.words if isinstance(self.pattern, Anchored) else self.hints
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """RE2 patterns, in lower case, of which every text with a match contains one; empty if none are known."""
+        return (self.near,) if self.near else tuple(map(sign_of, self.words))
 
 
 _STANDS_FOR = re.compile(

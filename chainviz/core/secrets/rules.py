@@ -108,10 +108,16 @@ _WORDS = {
 """The beginnings of the keys whose prefix is not plain text."""
 
 _HINTS = {
-    "telegram-bot-token": (":AA",), "discord-token": (".",), "azure-client-secret": ("Q~",),
+    "telegram-bot-token": (":AA",), "azure-client-secret": ("Q~",),
     "terraform-token": (".atlasv1.",), "teams-webhook": (".webhook.office.com/",),
 }  # fmt: skip
 """Hints for forms that have no prefix of their own."""
+_NEAR = {
+    "discord-token": r"\.[a-z0-9_-]{6}\.[a-z0-9_-]{27}",
+    "airtable-token": r"pat[a-z0-9]{14}\.",
+    "square-token": "eaaa[a-z0-9_-]{22}|sq0",
+}
+"""What is searched for where there is no prefix, or where it is a part of many words."""
 
 _RANDOM = frozenset(
     (
@@ -137,10 +143,11 @@ def _rule(name: str, label: str, prefix: str, body: str) -> Rule:
     text = rf"(?<![A-Za-z0-9_-]){prefix}{body}(?![A-Za-z0-9_])"
     plain = prefix.replace("\\", "")
     check = is_random if name in _RANDOM else is_filled
-    if name in _HINTS:
-        return Rule(name, label, "secret", re.compile(text, re.ASCII), _HINTS[name], check)
+    near = _NEAR.get(name, "")
+    if name in _HINTS or (name not in _WORDS and near):
+        return Rule(name, label, "secret", re.compile(text, re.ASCII), _HINTS.get(name, ()), near, check)
     head = 0 if name in _WORDS else len(plain)
-    return Rule(name, label, "secret", Anchored(_WORDS.get(name, (plain,)), text), (), check, head=head)
+    return Rule(name, label, "secret", Anchored(_WORDS.get(name, (plain,)), text), (), near, check, head=head)
 
 
 PROVIDER_KEYS: tuple[Rule, ...] = tuple(_rule(*form) for form in _FORMS)
@@ -302,31 +309,32 @@ PERSONAL: tuple[Rule, ...] = (
         re.compile(
             r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9_%+-][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9])"
         ),
-        ("@",), rule.is_mailbox, ignores_case=True,
+        (), "[a-z0-9._%+-]@[a-z0-9]", rule.is_mailbox, ignores_case=True,
     ),
     Rule(
         "iban", "IBAN", "personal",
         re.compile(r"[A-Z](?<![A-Za-z0-9].)[A-Z][0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"),
-        (), rule.is_iban, tail=4,
+        (), "[a-z]{2}[0-9]{2} ?[a-z0-9]{4}", rule.is_iban, tail=4,
     ),
     Rule(
         "card", "Payment card", "personal",
         re.compile(r"[2-6](?<![\w.+-].)[0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}(?![\w-])(?!\.[0-9])", re.ASCII),
-        (), rule.is_card, tail=4,
+        (), "[2-6][0-9]{3}[ -]?[0-9]{2}", rule.is_card, tail=4,
     ),
     Rule(
         "us-ssn", "US social security number", "personal",
-        re.compile(r"[0-8](?<![\w-].)[0-9]{2}(?<!000)(?<!666)-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![\w-])", re.ASCII), ("-",),
+        re.compile(r"[0-8](?<![\w-].)[0-9]{2}(?<!000)(?<!666)-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![\w-])", re.ASCII), (),
+        "[0-9]{2}-[0-9]{2}-[0-9]{4}",
     ),
     Rule(
         "phone", "Phone number", "personal",
         re.compile(r"\+(?<![\w+/=.-].)[0-9]{1,3}[ .-]?(?:\([0-9]{1,4}\)[ .-]?)?[0-9]{1,4}(?:[ .-]?[0-9]{2,4}){1,5}(?![\w-])", re.ASCII),
-        ("+",), rule.is_phone, tail=2,
+        (), r"\+[0-9]", rule.is_phone, tail=2,
     ),
     Rule(
         "phone-us", "Phone number", "personal",
         re.compile(r"[(2-9](?<![\w.-].)(?:(?<=\()[2-9][0-9]{2}\) ?|(?<!\()[0-9]{2}-)[2-9][0-9]{2}-[0-9]{4}(?![\w-])", re.ASCII),
-        ("-",), rule.is_phone, tail=2,
+        (), r"[0-9]{2}(?:\) ?|-)[2-9][0-9]{2}-[0-9]{4}", rule.is_phone, tail=2,
     ),
     Rule(
         "phone-named", "Phone number", "personal",
@@ -340,12 +348,13 @@ PERSONAL: tuple[Rule, ...] = (
     ),
     Rule(
         "ip", "IP address", "personal",
-        re.compile(r"[0-9](?<![\w.].)[0-9]{0,2}(?:\.[0-9]{1,3}){3}(?![\w]|\.[0-9])", re.ASCII), (".",), rule.is_address,
+        re.compile(r"[0-9](?<![\w.].)[0-9]{0,2}(?:\.[0-9]{1,3}){3}(?![\w]|\.[0-9])", re.ASCII), (),
+        r"[0-9](?:\.[0-9]{1,3}){3}", rule.is_address,
     ),
     Rule(
         "ipv6", "IP address", "personal",
         re.compile(r"[0-9A-Fa-f:](?<![\w:.].)(?:(?<=:):|(?<!:)[0-9A-Fa-f]{0,3}:)[0-9A-Fa-f:]{4,38}(?![\w:])", re.ASCII),
-        (":",), rule.is_address_6,
+        (), "[0-9a-f:]:[0-9a-f:]{4}", rule.is_address_6,
     ),
 )  # fmt: skip
 

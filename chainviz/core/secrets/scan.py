@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -131,8 +130,12 @@ def scan_message(message: Message, rules: Sequence[Rule] = RULES) -> list[Findin
 def scan_fields(message: Message, blocks_at: Pointer, rules: Sequence[Rule] = RULES) -> Iterator[Finding]:
     """Scan the fields of a message from which no part was read. A value that a part also contains is not repeated."""
     texts = [each.text for each in fields(message, blocks_at)]
-    # most are short, such as ids and names, so all are searched for the words of rules at once
-    near = rule_words().may_match("\n".join(texts), tuple(rules))
+    # most are short, such as ids and names, so all are searched at once for the known rules, none of which looks beyond a line break
+    joined = "\n".join(texts)
+    may_match = rule_words().may_match(joined, tuple(rules))
+    near = [each for each in may_match if each[0].group == "own" or next(iter(each[1].finditer(joined)), None)]
+    if not near and not hides_ascii(joined):
+        return iter(())
     found = [
         finding
         for number, text in enumerate(texts)
@@ -170,14 +173,14 @@ def fingerprint(value: str, key: bytes) -> str:
 
 class RuleWords:
     def __init__(self) -> None:
-        by_word: dict[str, set[str]] = defaultdict(set, {"": set()})  # the empty word is in every text
+        by_sign: dict[str, set[str]] = defaultdict(set, {"": set()})  # the empty word is in every text
         for rule in RULES:
-            for word in rule.words:
-                by_word[lower(word)].add(rule.name)
-        self._with_words = frozenset(rule.name for rule in RULES if rule.words)
-        self._words = list(by_word)
-        self._names = list(by_word.values())
-        self._search = _search(self._words)
+            for sign in rule.signs:
+                by_sign[sign].add(rule.name)
+        self._with_signs = frozenset(rule.name for rule in RULES if rule.signs)
+        self._signs = list(by_sign)
+        self._names = list(by_sign.values())
+        self._search = _search(self._signs)
         # texts contain few different sets of words, and there are many rules
         self._rules_for = lru_cache(maxsize=4096)(self._rules_with)
 
@@ -188,13 +191,13 @@ class RuleWords:
         return self._rules_for(tuple(found), rules) if found else tuple((rule, rule.pattern) for rule in rules)
 
     def _rules_with(self, found: tuple[int, ...], rules: tuple[Rule, ...]) -> tuple[tuple[Rule, Pattern], ...]:
-        absent = self._with_words.difference(*[self._names[number] for number in found])
-        words = {self._words[number] for number in found}
-        return tuple((rule, self._narrowed(rule, words)) for rule in rules if rule.name not in absent)
+        absent = self._with_signs.difference(*[self._names[number] for number in found])
+        signs = {self._signs[number] for number in found}
+        return tuple((rule, self._narrowed(rule, signs)) for rule in rules if rule.name not in absent)
 
-    def _narrowed(self, rule: Rule, words: Container[str]) -> Pattern:
-        is_searched = rule.name in self._with_words  # a rule of a person has words that nobody looked for
-        return rule.pattern.among(words) if is_searched and isinstance(rule.pattern, Anchored) else rule.pattern
+    def _narrowed(self, rule: Rule, signs: Container[str]) -> Pattern:
+        is_searched = rule.name in self._with_signs and not rule.near  # a rule of a person has words that nobody looked for
+        return rule.pattern.among(signs) if is_searched and isinstance(rule.pattern, Anchored) else rule.pattern
 
 
 @cache
@@ -202,7 +205,7 @@ def rule_words() -> RuleWords:
     return RuleWords()
 
 
-def _search(words: list[str]) -> Any:
+def _search(signs: list[str]) -> Any:
     try:
         import re2
     except ImportError:
@@ -210,7 +213,7 @@ def _search(words: list[str]) -> Any:
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     search = re2.Set.SearchSet(options)
-    for word in words:
-        search.Add(re.escape(word.encode()))
+    for sign in signs:
+        search.Add(sign.encode())
     search.Compile()
     return search

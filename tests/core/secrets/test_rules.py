@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, assume, given
+from hypothesis import strategies as st
 
+from chainviz.core.load import load_file
 from chainviz.core.secrets import RULES, get_rule, scan_text
-from chainviz.core.secrets.scan import RuleWords, rule_words
+from chainviz.core.secrets.rule import Rule
+from chainviz.core.secrets.scan import RuleWords, rule_words, scan_fields, scan_source
 from tests.core.secrets.made import EXAMPLES
+from tests.examples import examples
 
 POSITIVES = [pytest.param(name, text, id=f"{name}-{i}") for name, (texts, _) in EXAMPLES.items() for i, text in enumerate(texts)]
 NEGATIVES = [pytest.param(name, text, id=f"{name}-{i}") for name, (_, texts) in EXAMPLES.items() for i, text in enumerate(texts)]
@@ -42,7 +48,33 @@ def test_no_rule_is_ruled_out_for_a_text_that_it_matches(name: str, marked: str)
 
 
 def test_a_text_without_any_word_rules_out_every_rule_that_has_words() -> None:
-    assert [rule for rule, _ in rule_words().may_match("", RULES)] == [rule for rule in RULES if not rule.words]
+    assert [rule for rule, _ in rule_words().may_match("", RULES)] == [rule for rule in RULES if not rule.signs] == []
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.near and rule.group == "personal"], ids=lambda rule: rule.name)
+@given(st.data())
+@examples(40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+def test_whatever_matches_has_what_is_searched_for(rule: Rule, data: st.DataObject) -> None:
+    assert isinstance(rule.pattern, re.Pattern)
+    text = f" {data.draw(st.from_regex(rule.pattern, fullmatch=True))} "
+    assume(next(iter(rule.pattern.finditer(text)), None))
+    assert rule in [each for each, _ in rule_words().may_match(text, RULES)]
+
+
+def test_few_rules_are_tried_for_usual_texts() -> None:
+    text = "The path of the patch at 12:30 on 2024-05-17 is /usr/lib/x-1.2.3 (see a::b, line 42, +3 -1, 10,000.50 or commit 55e8a9f)."
+    assert [rule.name for rule, _ in rule_words().may_match(text, RULES)] == ["card", "phone"]
+
+
+@pytest.mark.parametrize(("name", "marked"), POSITIVES)
+def test_a_secret_is_found_in_a_field_among_others(name: str, marked: str) -> None:
+    _, value, _ = re.split("[«»]", marked)
+    text = marked.replace("«", "").replace("»", "")
+    fields = {"before": "words", "note": text, "after": ["more", 12, "words"]}
+    message = load_file(json.dumps([{"role": "user", "content": "Hi", **fields}], ensure_ascii=False).encode())[0].messages[0]
+    alone = [each.value for each in scan_source(f'"note":"{text}"', RULES, "")]
+    assert [each.value for each in scan_fields(message, ())] == alone
+    assert value in alone or '"' in marked or "\n" in marked
 
 
 @pytest.mark.parametrize("search", [None, SimpleNamespace(Match=lambda text: None)], ids=["no RE2", "RE2 gives up"])
