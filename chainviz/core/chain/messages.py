@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
+from chainviz.core.chain.quick_classes import made_quickly
+
 Role = str
 """One of system, human, ai and tool, or a role that the tree does not know."""
 
@@ -29,6 +31,7 @@ def byte_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Fragment:
     """The share of one source unit in one message. A unit may feed several messages, and a message may come from several units."""
@@ -74,6 +77,7 @@ def _size() -> int:
     return field(init=False, compare=False, repr=False)  # type: ignore[no-any-return]
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Text:
     text: str
@@ -110,6 +114,7 @@ class Binary:
         object.__setattr__(self, "size", len(self.content))
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Thinking:
     """Reasoning as a part of its own, in order with the other parts (Anthropic thinking, Responses reasoning)."""
@@ -124,6 +129,7 @@ class Thinking:
         object.__setattr__(self, "size", 0)
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     id: str
@@ -144,6 +150,7 @@ class ToolCall:
         object.__setattr__(self, "size", size)
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     call_id: str
@@ -159,7 +166,7 @@ class ToolResult:
 
     def __post_init__(self) -> None:
         size = byte_size(self.call_id) + byte_size(self.name) + byte_size(self.content)
-        object.__setattr__(self, "size", size + sum(part.size for part in self.media))
+        object.__setattr__(self, "size", size + sum([part.size for part in self.media]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +238,7 @@ class ShapeInChain(Shape, Protocol):
         """Whether the message has a text that is not empty."""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class Message:
     role: Role

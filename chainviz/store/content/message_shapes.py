@@ -27,6 +27,7 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )
+from chainviz.core.chain.quick_classes import made_quickly
 from chainviz.store.content.at_hand import forgettable
 from chainviz.store.content.codec import inflated, pack_text, unpack
 
@@ -48,6 +49,7 @@ class PartShape(NamedTuple):
     """True for a call without function, or a result that is an error."""
 
 
+@made_quickly
 @dataclass(frozen=True, slots=True)
 class StoredShape:
     """A stored message whose body was not read, with the properties of core's Shape. Small, since a long chain has very
