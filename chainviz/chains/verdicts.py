@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from chainviz.chains.library.agents import agent_of_format
 from chainviz.chains.models import Chain
@@ -23,6 +24,7 @@ from chainviz.store.derived import DerivedKind
 from chainviz.store.outline.edition import RULES_EDITION
 
 RESUME_ERRORS = DerivedKind("resume-errors", RULES_EDITION)
+UNSENT = DerivedKind("unsent-messages", RULES_EDITION)
 MOST_READ = 20_000_000
 """The largest session, in bytes, that is read for a verdict on the messages still sent. In a larger one, all messages count."""
 _LOOKS: dict[State, tuple[str, str]] = {"rejected": ("problem", "failed"), "unchecked": ("quiet", "info"), "accepted": ("ok", "ok")}
@@ -63,9 +65,14 @@ def next_call_errors(chain: StoredChain, provider: Provider, errors: int) -> int
 
 
 def unsent_messages(chain: StoredChain) -> frozenset[int]:
-    """Return the indices of the messages that the agent does not send when it resumes the session; reads the whole chain."""
-    messages = tuple(chain.slice(0, len(chain)))
-    return frozenset(range(len(messages))) - frozenset(sent_places(get_format(chain.format), messages))
+    """Return the indices of the messages that the agent does not send when it resumes the session. Reads the whole chain the first time."""
+
+    def find() -> list[tuple[int, int]]:
+        messages = tuple(chain.slice(0, len(chain)))
+        sent = sorted({-1, *sent_places(get_format(chain.format), messages), len(messages)})
+        return [(before + 1, after) for before, after in pairwise(sent) if before + 1 < after]
+
+    return frozenset(index for start, stop in UNSENT.get(chain.snapshot, find) for index in range(start, stop))
 
 
 def own_and_others(chain: Chain) -> tuple[dict[Provider, Verdict], VerdictView]:

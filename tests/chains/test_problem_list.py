@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
 
+from chainviz.store.content.message_reader import BodyReader
 from tests.chains.making import make_chain_of
 from tests.cli.fix.sessions import COMPACTED, SHARED, answered, called, json_lines, said, told
 
@@ -37,3 +39,15 @@ def test_errors_of_the_next_call_come_first(client: Client) -> None:
 def test_the_structure_is_one_of_the_other_verdicts(client: Client) -> None:
     page = problems_of(client, answered(5, "t9"), told(6, "Done."), provider="structure")
     assert re.search(r"\d problems? in the structure of the chain", page) and "rphan" in page
+
+
+def test_only_shown_messages_are_read_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [*BEFORE, SUMMARY, *(told(number, "Done.") for number in range(5, 65))]
+    address = f"/c/{make_chain_of(json_lines(lines), 'session.jsonl').pk}/v/1/problems"
+    first = client.get(address).content.decode()
+    read: list[Any] = []
+    sources = BodyReader.sources
+    monkeypatch.setattr(BodyReader, "sources", lambda reader, rows: read.extend(rows) or sources(reader, rows))
+    again = client.get(address).content.decode()
+    assert again.count("no longer sent") == first.count("no longer sent") == 1
+    assert len(read) < 10
