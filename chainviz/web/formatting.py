@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from django.conf import settings
@@ -202,13 +203,13 @@ class _Line:
 
 
 def csv_lines(fields: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Yield the head, then a line for each row."""
-    writer = csv.writer(_Line())
-    yield writer.writerow(fields)
-    for row in rows:
-        yield writer.writerow([formula_safe(value) for value in row])
+    """Yield the head, then a line for each row. Texts are quoted: a spreadsheet that separates cells by semicolons or tabs would
+    otherwise find a cell, and its formula, inside one of them."""
+    writer = csv.writer(_Line(), quoting=csv.QUOTE_NONNUMERIC)
+    for row in chain([fields], rows):
+        yield writer.writerow([_formula_safe(value) for value in row])
 
 
-def formula_safe(value: object) -> object:
+def _formula_safe(value: object) -> object:
     """Put an apostrophe before a cell that begins like a formula, because spreadsheets would run it."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value

@@ -106,4 +106,15 @@ def test_cell_that_begins_like_a_formula_becomes_text(sign: str) -> None:
 
 
 def test_other_cells_stay_as_they_are() -> None:
-    assert list(csv_lines(["a", "b", "c"], [["1+1=2", -5, "−3"]]))[1] == "1+1=2,-5,−3\r\n"
+    assert list(csv_lines(["a", "b", "c"], [["1+1=2", -5, "−3"]]))[1] == '"1+1=2",-5,"−3"\r\n'
+
+
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_no_separator_makes_a_formula_of_the_end_of_a_cell(separator: str) -> None:
+    lines = "".join(csv_lines(["name"], [[f"a{separator}=1+1"]]))
+    cells = [cell for row in csv.reader(StringIO(lines, newline=""), delimiter=separator) for cell in row]
+    assert not [cell for cell in cells if cell.startswith("=")]
+
+
+def test_names_of_columns_are_cells_too() -> None:
+    assert next(csv_lines(["turn", "=1+1"], [])) == '"turn","\'=1+1"\r\n'

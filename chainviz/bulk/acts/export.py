@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 import zipfile
@@ -24,7 +23,7 @@ from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import WRITTEN
 from chainviz.core.operations.contract import Options
 from chainviz.drafts.target import target_of_version
-from chainviz.web.formatting import formula_safe
+from chainviz.web.formatting import csv_lines
 
 
 class ExportOptions(Options):
@@ -110,7 +109,7 @@ def zip_of(run: BulkRun, rows: Iterable[BulkRow]) -> Iterator[bytes]:
             except ChainError as refused:
                 name, note = "", str(refused)
             told.append([row.chain_id, row.chain.title, row.before, name, format, size, digest.hexdigest() if name else "", note])
-        archive.writestr(LIST, _csv(told))
+        archive.writestr(LIST, "".join(csv_lines(COLUMNS, told)))
     yield sink.take()
 
 
@@ -135,11 +134,3 @@ def _free_name(wanted: str, taken: set[str]) -> str:
         name, number = f"{stem} ({number}){suffix}", number + 1
     taken.add(name.lower())
     return name
-
-
-def _csv(rows: Iterable[Iterable[object]]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(COLUMNS)
-    writer.writerows([[formula_safe(value) for value in row] for row in rows])
-    return file.getvalue()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ from chainviz.drafts.state.what_if import first_window, window_choices
 from chainviz.drafts.target import Target, target_of
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
-from chainviz.web.formatting import byte_text
+from chainviz.web.formatting import byte_text, csv_lines
 from chainviz.web.http import page_or_fragment, see_other, small_number
 
 EXAMPLES = (
@@ -306,10 +304,7 @@ def _shared(page: SimulationPage) -> SharedPage:
 
 def _csv(ran: SimulationRan) -> HttpResponse:
     """Return every turn and line as CSV, in bytes."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["turn", *(line.name for line in ran.lines)])
-    for turn in range(ran.turns):
-        writer.writerow([turn + 1, *(line.sizes[turn] for line in ran.lines)])
+    rows = ([turn + 1, *(line.sizes[turn] for line in ran.lines)] for turn in range(ran.turns))
+    text = "".join(csv_lines(["turn", *(line.name for line in ran.lines)], rows))
     headers = {"Content-Disposition": 'attachment; filename="simulation.csv"'}
-    return HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
