@@ -390,3 +390,27 @@ def test_llama_has_results_and_a_text_of_two_messages_apart_by_an_answer() -> No
     chain = chain_of(of_llama(*turns))
     assert [problem.fixes for problem in chain.problems("bedrock") if problem.severity == "error"] == [("insert-answer",)]
     assert chain.apply("repair", goal="bedrock").chain.verdict("bedrock").state == "accepted"
+
+
+ONE_ANSWER = "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: t1"
+NO_MATCH = "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each must have a corresponding `tool_use`"
+
+
+@pytest.mark.parametrize(
+    ("results", "error", "fix"),
+    [
+        (("t1", "t1", "other"), ONE_ANSWER, "join-results"),
+        (("t1", "t1", "seen"), ONE_ANSWER, "drop-copy"),
+        (("call_t1",), NO_MATCH.format(id="call_t1"), "rename-result"),
+        (("call_t1",), "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: t1", "rename-result"),
+        (("t1", "t9", "ok"), NO_MATCH.format(id="t9"), "add-call"),
+    ],
+)  # fmt: skip
+def test_the_first_fix_is_one_that_is_possible(results: tuple[str, ...], error: str, fix: str) -> None:
+    told = [used(id) for id in results[:2]]
+    told[1:] = [{**block, "content": results[2]} for block in told[1:]]
+    chain = chain_of(claude(HI, assistant(use("t1")), user(*told), assistant({"type": "text", "text": "x"}), HI))
+    found = chain.locate_error(error)
+    assert found.fixes[0] == fix
+    fixed = chain.apply("repair", only=(fix,)).chain
+    assert fixed.to_bytes() != chain.to_bytes() and fixed.verdict("anthropic").state == "accepted"

@@ -384,20 +384,28 @@ OPAQUE = "opaque-part"
 """The finding that the tree does not know the kind of a part."""
 
 
-MOVE_RESULT = "move-result"
+MOVE_RESULT, RENAME_RESULT = "move-result", "rename-result"
 
 
 def _fixes_of(excerpt: Excerpt, problem: Problem) -> tuple[str, ...]:
-    """Return the fixes of a problem, those that are possible first. A call whose result is in another pair gets that result rather than a
-    new one; a result moves to its call only if the chain has the call before it."""
+    """Return the fixes of a problem, those that are possible first. A call whose result is in another pair, or in its own under another id,
+    gets that result rather than a new one; a result moves to its call only if the chain has the call before it."""
     part = None if problem.part is None else excerpt.message(problem).parts[problem.part]
-    if problem.rule == "pending-call" and isinstance(part, ToolCall) and part.id in excerpt.paired:
+    if isinstance(part, ToolCall) and problem.rule == "pending-call" and part.id in excerpt.paired:
         return (MOVE_RESULT, *problem.fixes)
     if isinstance(part, ToolCall) and part.type == "computer":
         return tuple(fix for fix in problem.fixes if fix != "answer-call")  # only a screenshot can be its result
-    if MOVE_RESULT in problem.fixes and isinstance(part, ToolResult) and part.call_id not in excerpt.paired:
-        return (*(fix for fix in problem.fixes if fix != MOVE_RESULT), MOVE_RESULT)
-    return problem.fixes
+    rules_of_pair = {each.rule for each in excerpt.problems if each.path.node == problem.path.node}
+    if problem.rule == "pending-call" and "unmatched-result" in rules_of_pair:
+        return (RENAME_RESULT, *problem.fixes)
+    if not isinstance(part, ToolResult):
+        return problem.fixes
+    late = {MOVE_RESULT} if problem.rule == "duplicate-result" or part.call_id not in excerpt.paired else set()
+    if "pending-call" not in rules_of_pair:
+        late.add(RENAME_RESULT)
+    if not any(part == other for _, _, message in excerpt.messages for other in message.parts if other is not part):
+        late.add("drop-copy")
+    return tuple(sorted(problem.fixes, key=late.__contains__))
 
 
 def repeated(calls: Iterable[Called]) -> Iterator[tuple[Called, Called]]:
