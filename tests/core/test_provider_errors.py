@@ -35,6 +35,6 @@ def test_with_all_fixes_no_provider_refuses_any_chain(chain: list[Message]) -> N
 
 
 def test_a_note_in_the_place_of_a_picture_comes_behind_the_result_beside_it() -> None:
-    chain = [h("Go"), ai(call("a")), tool(Image("no-address.png"), "a")]
+    chain = [h("Go"), ai(call("abcdefgh1")), tool(Image("no-address.png"), "abcdefgh1")]
     last = repaired(chain, RepairOptions(only=tuple(CHOICES)))[-1]
-    assert last.parts == (result("a"), Text("[A picture was here: no-address.png]"))
+    assert last.parts == (result("abcdefgh1"), Text("[A picture was here: no-address.png]"))

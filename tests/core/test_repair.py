@@ -188,6 +188,16 @@ def test_a_result_gets_the_id_of_the_call_that_it_answers(
     assert not list(tree_problems(parse(after)))
 
 
+def test_ids_of_nine_letters_are_given_on_demand_and_differ() -> None:
+    before = [h(), ai(call("call_1"), call("abcdefgh9"), call("call_2")), tool("call_2", "abcdefgh9", "call_1"), h()]
+    assert repaired(before) == tuple(before)
+    after = repaired(before, RepairOptions(only=("shorten-id",)))
+    ids = [each.id for each in after[1].calls]
+    assert ids[1] == "abcdefgh9" and len({*ids}) == 3
+    assert all(re.fullmatch("[a-zA-Z0-9]{9}", id) for id in ids)
+    assert [each.id for each in after[2].results] == ids[::-1]
+
+
 def test_only_a_screenshot_answers_a_computer_call() -> None:
     click = ToolCall("c1", "computer", '{"type": "click"}', type="computer")
     (fix,) = propose(MemoryChain((h(), Message("ai", (click,)), h())))

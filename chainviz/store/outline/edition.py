@@ -16,6 +16,7 @@ DIGESTS = {
     112: "db767986a49f6ba3",
     113: "db767986a49f6ba3",
     114: "95c10878ae29fba5",
+    115: "72f0beedba80c076",
 }
 """Editions with the digest of their rules. Add one when a rule, the code that judges, or the form of a stored outline changes: stored
 chains are then judged again. Earlier versions used 1 to 8 and numbers above 1,000. `tests/store/test_rules_edition.py` fails with the

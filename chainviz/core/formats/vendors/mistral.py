@@ -104,7 +104,7 @@ NAME = mistral_rule(
     "Function name must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64.", COMMON,
     ("respell-name",),
 )  # fmt: skip
-NINE = mistral_rule("call-id-form", "warning", "Tool call id must be a-z, A-Z, 0-9, with a length of 9.", COMMON, ("respell-id",))
+NINE = mistral_rule("call-id-form", "warning", "Tool call id must be a-z, A-Z, 0-9, with a length of 9.", COMMON, ("shorten-id",))
 ODD_ID = "has a call id that is not nine letters and digits; older models refuse such ids"
 NULL_ID = mistral_rule("call-id-pattern", "error", "Tool call id must not be empty or null", COMMON, ("respell-id",))
 SHARED = mistral_rule("call-id-shared", "error", "Duplicate tool call id in assistant message", COMMON, ("rename-calls",))

@@ -180,6 +180,10 @@ CHOICES: dict[str, tuple[str, str]] = {
         "Spell the id so that every API accepts it",
         "Other characters than letters, digits, _ and - become _, and 40 are kept; its results follow, and no other call has that id.",
     ),
+    "shorten-id": (
+        "Give the call an id of nine letters",
+        "The id becomes nine letters and digits, as older models of Mistral require; its results follow, and no other call has that id.",
+    ),
     "respell-item": (
         "Spell the item so that the API accepts it",
         "An invalid or repeated id is dropped, a missing summary is added empty, reasoning that has content keeps it as its "
@@ -209,6 +213,7 @@ ON_DEMAND = frozenset({
     DROP_SIGNED, DROP_REASONING, REWRITE, "sign-calls", "replace-signatures", "media-to-text", "empty-reasoning", "respell-item",
     "drop-item-id", "drop-cache-marks", "append-human", "drop-last", "system-to-slot", "text-to-turn-start", "reference-to-text",
     "define-tools", "insert-answer", "name-result", "split-calls",
+    "shorten-id",
 })  # fmt: skip
 """Fixes that only one provider needs; they are offered only if the options name them."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 
 from chainviz.core.chain.arguments import fix_json, is_json, is_json_object
 from chainviz.core.chain.messages import (
@@ -176,6 +178,7 @@ def _drop(work: Worklist, place: int, message: Message, blank: list[int]) -> Non
 # accept the names unchanged.
 
 
+SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
 ID, LONGEST_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}"), 40
 NAME, LONGEST_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}"), 64
 """Ids and names that every API accepts."""
@@ -196,6 +199,7 @@ _IDS = Spelling(
     "call-id-spelling", "respell-id", "id", lambda ref: ref.id,
     lambda call, new: replace(call, id=new), lambda result, new: replace(result, call_id=new),
 )  # fmt: skip
+_SHORT_IDS = replace(_IDS, rule="call-id-form", fix="shorten-id")
 _NAMES = Spelling(
     "tool-name-spelling", "respell-name", "tool name", lambda ref: ref.name,
     lambda call, new: replace(call, name=new), lambda result, new: replace(result, name=new),
@@ -211,6 +215,20 @@ def fix_ids(work: Worklist) -> None:
                 taken = {call.id for shape in work.shapes for call in shape.calls}
             new = _free(old, taken)
             if _respell(work, turn, _IDS, old, new):
+                taken.add(new)
+    work.settle()
+
+
+def fix_short_ids(work: Worklist) -> None:
+    """Give calls ids of nine letters and digits. Only on demand, for older models of Mistral."""
+    if not work.options.asks_for(_SHORT_IDS.fix):
+        return
+    taken = {call.id for shape in work.shapes for call in shape.calls}
+    for turn in work.turns:
+        for old in dict.fromkeys(call.id for call in turn.calls if not SHORT_ID.fullmatch(call.id)):
+            names = (hashlib.sha256(f"{old} {number}".encode("utf-8", "surrogatepass")).hexdigest()[:9] for number in count())
+            new = next(name for name in names if name not in taken)
+            if _respell(work, turn, _SHORT_IDS, old, new):
                 taken.add(new)
     work.settle()
 
