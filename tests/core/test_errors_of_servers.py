@@ -414,3 +414,42 @@ def test_the_first_fix_is_one_that_is_possible(results: tuple[str, ...], error: 
     assert found.fixes[0] == fix
     fixed = chain.apply("repair", only=(fix,)).chain
     assert fixed.to_bytes() != chain.to_bytes() and fixed.verdict("anthropic").state == "accepted"
+
+
+NULL = {"type": "text", "text": None}
+STRANGE = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}", "status": "done"}
+
+
+@pytest.mark.parametrize(
+    ("document", "error", "fix"),
+    [
+        (
+            chat(user(NULL), GO),
+            "Invalid type for 'messages[0].content[0].text': expected a string, but got null instead.", "rewrite-message",
+        ),
+        (
+            claude(user(NULL, {"type": "text", "text": "x"}), assistant(use("t1")), user(used("t1"))),
+            "messages.0.content.0.text.text: Input should be a valid string", "drop-empty",
+        ),
+        (
+            items(HI, {**GO, "content": [{"type": "input_text", "text": None}]}),
+            "Invalid type for 'input[1].content[0].text': expected a string, but got null instead.", "rewrite-message",
+        ),
+        (
+            items(HI, STRANGE, {"type": "function_call_output", "call_id": "c1", "output": "ok"}),
+            "Invalid value: 'done'. Supported values are: 'in_progress', 'completed', and 'incomplete'.", "rewrite-message",
+        ),
+        (
+            chat(HI, {"role": "assistant", "content": "x", "reasoning": "hm"}, GO),
+            "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning' is unsupported)]",
+            "drop-reasoning",
+        ),
+    ],
+)  # fmt: skip
+def test_null_texts_and_odd_members_are_read_and_fixed(document: dict[str, Any], error: str, fix: str) -> None:
+    chain = chain_of(document)
+    found = chain.locate_error(error)
+    assert chain.is_fully_read and found.fixes[0] == fix
+    fixed = chain.apply("repair", only=(fix,)).chain
+    again = fixed.locate_error(error)
+    assert not again.problems and fixed.verdict(chain.provider).state == "accepted"

@@ -157,6 +157,12 @@ def string_of(value: Any, key: str, default: str = "") -> str:
     return found if isinstance(found, str) else default
 
 
+def text_or_null(block: dict[str, Any]) -> str | None:
+    """Return the text of a block, which is empty if it is null; None if the block has no text."""
+    text = block.get("text", 0)
+    return text if type(text) is str else "" if text is None else None
+
+
 def objects_of(value: Any, key: str) -> list[dict[str, Any]]:
     """Return the objects in the list that an object holds under a key."""
     found = value.get(key) if isinstance(value, dict) else None

@@ -110,6 +110,7 @@ ERRORS = (
     Wording("Each message must have at least one content element", _OWN, ("content-missing",)),
     Wording("all elements in history must have a message", _OWN, ("content-missing",)),
     Wording("message must be at least 1 token long or tool results must be specified", _OWN, ("content-missing",)),
+    Wording("property 'reasoning' is unsupported", _OWN, ("reasoning-refused",)),
     Wording("property '{field}' is unsupported", _OWN, ("not-understood",)),
     Wording('can only concatenate str (not "list") to str', _OWN, ("content-list",)),
     Wording('can only concatenate str (not "NoneType") to str', _OWN, ("content-missing",)),

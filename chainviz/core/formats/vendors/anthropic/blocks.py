@@ -30,7 +30,17 @@ from chainviz.core.chain.messages import (
 )
 from chainviz.core.dialects.content import ResultElements, new_result_content, patched_result_list, read_result_content
 from chainviz.core.dialects.leaf import set_at
-from chainviz.core.dialects.values import Speller, decode_base64, encode_base64, image_of, input_text, is_json, split_data_url, string_of
+from chainviz.core.dialects.values import (
+    Speller,
+    decode_base64,
+    encode_base64,
+    image_of,
+    input_text,
+    is_json,
+    split_data_url,
+    string_of,
+    text_or_null,
+)
 from chainviz.core.documents.json import edit as json_edit
 from chainviz.core.documents.json.edit import Object, dump, member_at, parse, raw_at
 from chainviz.core.documents.units import Pointer
@@ -98,8 +108,8 @@ def _result(item: dict[str, Any], text: str, place: Pointer, form: ResultForm) -
 
 def _part(item: Any, text: str, place: Pointer, role: Role, origin: int) -> Part:
     kind = item.get("type") if type(item) is dict else None
-    if kind == "text" and type(item.get("text")) is str:
-        return Text(item["text"], origin=origin)
+    if kind == "text" and (said := text_or_null(item)) is not None:
+        return Text(said, origin=origin)
     if kind == "tool_use" and role == AI and type(item.get("id")) is str:
         raw = member_at(text, place, "input") if "input" in item else ""
         return ToolCall(item["id"], string_of(item, "name"), raw or "", origin=origin)

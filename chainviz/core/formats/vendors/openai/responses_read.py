@@ -26,7 +26,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )
 from chainviz.core.dialects.content import read_result_content
-from chainviz.core.dialects.values import decode_base64, split_data_url, string_of
+from chainviz.core.dialects.values import decode_base64, split_data_url, string_of, text_or_null
 from chainviz.core.documents.json.edit import raw_at
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.vendors.openai_form.read import ROLES
@@ -182,8 +182,8 @@ def _block(block: Any, text: str, at: Pointer, origin: int) -> Part:
         return Text(block, origin=origin)
     kind = block.get("type") if type(block) is dict else None
     if type(kind) is str:
-        if kind in TEXT_BLOCKS and type(block.get("text")) is str:
-            return Text(block["text"], origin=origin)
+        if kind in TEXT_BLOCKS and (said := text_or_null(block)) is not None:
+            return Text(said, origin=origin)
         if kind == "refusal" and type(block.get("refusal")) is str:
             return Text(block["refusal"], origin=origin)
         if kind in ("reasoning", "reasoning_text") and type(block.get("text")) is str:

@@ -173,6 +173,7 @@ ERRORS = (
     Wording(
         "Unknown parameter: '{field}'", ("openai-responses", "deepseek-responses", "openai-chat"), ("member-unknown", "not-understood")
     ),
+    Wording("Supported values are: 'in_progress', 'completed', and 'incomplete'", ("openai-responses",), ("field-type",)),
     Wording("Supported values are: 'output_text' and 'refusal'", ("openai-responses",), ("field-type", "part-type")),
     Wording("missing required field summary", ("openai-responses", "deepseek-responses"), ("member-missing",)),
 )  # fmt: skip

@@ -24,7 +24,7 @@ from chainviz.core.chain.messages import (
     ToolResult,
 )
 from chainviz.core.dialects.content import read_result_content
-from chainviz.core.dialects.values import Speller, decode_base64, split_data_url, string_of
+from chainviz.core.dialects.values import Speller, decode_base64, split_data_url, string_of, text_or_null
 from chainviz.core.documents.json.edit import Object, dump, raw_at
 from chainviz.core.documents.units import Pointer
 
@@ -123,8 +123,8 @@ def _content_part(item: Any, text: str, place: Pointer, origin: int) -> Part:
         return Text(item, origin=origin)
     if type(item) is dict:
         kind = item.get("type")
-        if kind == "text" and type(item.get("text")) is str:
-            return Text(item["text"], origin=origin)
+        if kind == "text" and (said := text_or_null(item)) is not None:
+            return Text(said, origin=origin)
         if kind == "image_url":
             image = _image(item, origin)
             if image is not None:
