@@ -32,11 +32,10 @@ from chainviz.web.http import small_number
 
 
 @transaction.atomic
-def note(chain: Chain, who: User | None, act: str, record: Any, *, version: int | None = None, draft: int | None = None) -> AuditEntry:
+def note(chain: Chain, who: User | None, act: str, record: Any, **place: int | None) -> AuditEntry:
+    """Record an act on a chain. `place` has the `version` and the `draft_key` in which it was done, if there are any."""
     _count(chain.pk)
-    return AuditEntry.objects.create(
-        chain_key=chain.pk, who=who, at=timezone.now(), act=act, version=version, draft_key=draft, packed=pack(record)
-    )
+    return AuditEntry.objects.create(chain_key=chain.pk, who=who, at=timezone.now(), act=act, packed=pack(record), **place)
 
 
 @transaction.atomic

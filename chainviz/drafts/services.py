@@ -71,7 +71,7 @@ def add_step(target: Target, proposal: Proposal) -> Iterator[Draft]:
         _repeat_behind(draft.stored, replaced)
         if proposal.record is not None:
             act, number = proposal.step.operation, target.version.number
-            audit.note(target.chain, target.person, act, proposal.record, version=number, draft=draft.pk)
+            audit.note(target.chain, target.person, act, proposal.record, version=number, draft_key=draft.pk)
         yield draft
         audit.took_place(draft.pk, position)
 

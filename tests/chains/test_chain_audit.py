@@ -26,7 +26,7 @@ def chain(client: Client) -> Chain:
 
 
 def noted(chain: Chain) -> AuditEntry:
-    return audit.note(chain, local_owner(), "mask", MASKED, version=1, draft=7)
+    return audit.note(chain, local_owner(), "mask", MASKED, version=1, draft_key=7)
 
 
 def test_what_becomes_known_later_changes_no_row(chain: Chain, client: Client) -> None:

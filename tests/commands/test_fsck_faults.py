@@ -137,7 +137,7 @@ def data(client: Client) -> None:
         sign_off_version(Chain.objects.get(pk=row.pk), 2, by=local_member())
         certify(Chain.objects.get(pk=row.pk), 2, f"Vendor {row.pk}", "", by=local_member())
         for act in ("redact", "mask"):
-            entry = note(row, local_owner(), act, {"rows": []}, version=1, draft=draft.pk)
+            entry = note(row, local_owner(), act, {"rows": []}, version=1, draft_key=draft.pk)
             add(entry.pk, became={"saved_as": row.pk})
 
 

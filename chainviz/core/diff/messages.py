@@ -43,8 +43,6 @@ class PartDiff:
     new_part: int | None
     title: str
     """The tool's name or the file's type; "" for a text."""
-    old_size: int
-    new_size: int
     fields: tuple[FieldChange, ...] = ()
     texts: tuple[tuple[str, TextDiff], ...] = ()
     """The comparison of each text, with its kind: text, arguments, content, reasoning or JSON."""
@@ -61,8 +59,6 @@ class MessageDiff:
     old: int | None
     """Index in the old chain; for several joined messages, that of the first."""
     new: int | None
-    old_size: int
-    new_size: int
     fields: tuple[FieldChange, ...] = ()
     parts: tuple[PartDiff, ...] = ()
 
@@ -141,27 +137,26 @@ def _message(old: Message | None, new: Message | None, old_place: int | None, ne
     assert some is not None
     kind: Change = "added" if old is None else "removed" if new is None else "same" if old == new else "changed"
     if kind == "same":
-        return MessageDiff(kind, some.role, old_place, new_place, some.size, some.size)
+        return MessageDiff(kind, some.role, old_place, new_place)
     fields = _fields(("role", old.role, new.role)) if old and new else ()
     olds, news = old.parts if old else (), new.parts if new else ()
     parts = tuple(
         _part(None if i is None else olds[i], None if k is None else news[k], i, k)
         for i, k in _beside(olds, news, [_identity_of_part, type])
     )
-    return MessageDiff(kind, some.role, old_place, new_place, old.size if old else 0, new.size if new else 0, fields, parts)
+    return MessageDiff(kind, some.role, old_place, new_place, fields, parts)
 
 
 def _part(old: Part | None, new: Part | None, old_part: int | None, new_part: int | None) -> PartDiff:
     some = new if new is not None else old
     assert some is not None
     kind: Change = "added" if old is None else "removed" if new is None else "same" if old == new else "changed"
-    sizes = old.size if old is not None else 0, new.size if new is not None else 0
     title = _title(some)
     if kind == "same":
-        return PartDiff(kind, PART_KINDS[type(some)], old_part, new_part, title, *sizes)
+        return PartDiff(kind, PART_KINDS[type(some)], old_part, new_part, title)
     fields = _part_fields(old, new) if kind == "changed" else ()
     facts, call_id = _facts(old, new), _call_id(some)
-    return PartDiff(kind, PART_KINDS[type(some)], old_part, new_part, title, *sizes, fields, _texts(old, new), facts, call_id)
+    return PartDiff(kind, PART_KINDS[type(some)], old_part, new_part, title, fields, _texts(old, new), facts, call_id)
 
 
 def _call_id(part: Part) -> str:

@@ -189,7 +189,7 @@ class CompactionRequest:
 
 class Compaction(Protocol):
     @property
-    def was_compacted(self) -> bool: ...
+    def did_compact(self) -> bool: ...
 
     @property
     def splices(self) -> tuple[Splice, ...]:
@@ -351,7 +351,7 @@ class _Call:
                 compaction = compactor(self._request(stored, usage))
             except CompactionFailed:
                 return self._failed("compaction_failed")
-            if compaction.was_compacted:
+            if compaction.did_compact:
                 self.events.append("conversation_compacted")
             texts = self._spliced(texts, compaction.splices)
         others = () if self.rules.reference else self.state.others

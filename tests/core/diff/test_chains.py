@@ -104,11 +104,7 @@ def test_as_much_is_unchanged_in_both_directions(old: list[Message], new: list[M
 def test_every_group_can_be_opened(old: list[Message], new: list[Message]) -> None:
     diff = compare(old, new)
     for group in diff.changes:
-        messages = diff.messages(group)
-        if group.kind not in ("merged", "split"):
-            assert sum(message.old_size for message in messages) == group.old.measure.size
-            assert sum(message.new_size for message in messages) == group.new.measure.size
-        for message in messages:
+        for message in diff.messages(group):
             for part in message.parts:
                 for _, text in part.texts:
                     assert list(text.rows())

@@ -193,7 +193,7 @@ class Composite(Compactor):
                 continue
             part = run(compactor)
             parts.append((place, part))
-            done = (place, part) if part.was_compacted else None
+            done = (place, part) if part.did_compact else None
         if done is None:
             is_idle = bool(parts) and not any(part.is_triggered for _, part in parts)
             verdict: Verdict = "not_triggered" if is_idle else "no_change"

@@ -76,7 +76,7 @@ class Trial:
     parts: tuple[tuple[str, Trial], ...] = ()
     """The results of nested compactors and triggers, each with its place in the JSON: `compactors[0]`, `trigger`."""
     change: Change | None = None
-    was_compacted: bool = False
+    did_compact: bool = False
     """With goaitools' behaviour, also True for some runs that change nothing."""
 
     @property
@@ -153,7 +153,7 @@ class Compactor(Trigger):
         return Trial(self.type, "no_change", reason)
 
     def _changed(self, change: Change, reason: str) -> Trial:
-        return Trial(self.type, "changed", reason, change=change, was_compacted=True)
+        return Trial(self.type, "changed", reason, change=change, did_compact=True)
 
 
 @dataclass(frozen=True, slots=True)

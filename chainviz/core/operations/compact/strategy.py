@@ -30,8 +30,8 @@ class Compacted:
     """The result of the whole strategy. Its parts are the trace."""
 
     @property
-    def was_compacted(self) -> bool:
-        return self.trial.was_compacted
+    def did_compact(self) -> bool:
+        return self.trial.did_compact
 
     @property
     def splices(self) -> tuple[Splice, ...]:

@@ -29,7 +29,7 @@ def outcome(case: dict[str, Any], settings: Settings) -> dict[str, Any]:
         return {"panic": str(panic)}
     except CompactionFailed as failed:
         return {"error": str(failed)}
-    return {"kept": kept(found), "was_compacted": found.was_compacted}
+    return {"kept": kept(found), "was_compacted": found.did_compact}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -67,7 +67,7 @@ def test_a_split_is_a_full_compactor() -> None:
     value = {"type": "split", "trigger": {"type": "count_at_least", "n": 3}, "strategy": {"type": "message_limit", "max_messages": 2}}
     assert isinstance(parse_strategy(value), Compactor)
     found = compact({"type": "composite", "compactors": [value]}, request(of_letters("uaua")))
-    assert (kept(found), found.was_compacted) == ([2, 3], True)
+    assert (kept(found), found.did_compact) == ([2, 3], True)
 
 
 @pytest.mark.parametrize("name", sorted(TARGET))
@@ -120,4 +120,4 @@ def test_every_built_in_stands_as_trigger_and_as_strategy(value: dict[str, Any])
         trigger = root.should_compact(messages, Settings())
         assert found.trial.is_triggered == trigger.is_triggered
         if split["strategy"] is not value:
-            assert found.was_compacted == trigger.is_triggered
+            assert found.did_compact == trigger.is_triggered
