@@ -348,7 +348,7 @@ JOBS = {
     "read-observations": "chainviz.chains.observations.index_job.read_by_job",
     "plan-observations": "chainviz.drafts.operations.observations.summary.plan_content",
     "read-first-page": "chainviz.drafts.operations.choices.read",
-    "propose-repairs": "chainviz.drafts.operations.repair.choices.read_content",
+    "propose-repairs": "chainviz.drafts.operations.repair.repair_choices.read_content",
     "simulate-strategies": "chainviz.drafts.simulation.run.simulate_content",
     "run-strategy": "chainviz.drafts.operations.compact.run.run_content",
     "run-operation": "chainviz.drafts.operations.run.run_operation",
@@ -365,7 +365,7 @@ JOBS = {
 # Says why content of a chain may not leave as a file.
 EXPORT_LOCK = "chainviz.review.csv_and_jsonl.locked_reason"
 
-# Says whether a team forbids share links to versions with secrets (chains/shares/view.py).
+# Says whether a team forbids share links to versions with secrets (chains/shares/share_links.py).
 SHARED_SECRETS_FORBIDDEN = "chainviz.review.models.requests.forbids_secrets"
 
 # Says whether the texts of a team may be sent to the language model of the installation (drafts/summaries/runs.py).

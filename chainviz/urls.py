@@ -6,12 +6,12 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from chainviz.accounts.permissions import requires
 from chainviz.fixes import error_page as errors
+from chainviz.fixes import fix_page as sessions
 from chainviz.fixes import many_page as many
-from chainviz.fixes import page as sessions
 from chainviz.http_api.metrics import metrics
 from chainviz.mcp.team import mcp
-from chainviz.purge import page as purge
-from chainviz.purge.page import purge_of_run
+from chainviz.purge import purge_page as purge
+from chainviz.purge.purge_page import purge_of_run
 from chainviz.web.errors import favicon, healthz, readyz
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -28,7 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("c/<int:chain_id>/fix/", sessions.fix_page, name="fix_session"),
     path("c/<int:chain_id>/fix/file", sessions.fixed_file, name="fixed_session"),
     path("", include("chainviz.accounts.urls")),
-    path("team/webhooks/", include("chainviz.webhooks.page")),
+    path("team/webhooks/", include("chainviz.webhooks.webhook_pages")),
     path("api/v1/", include("chainviz.http_api.api")),
     path("mcp", mcp, name="mcp"),
     path("metrics", metrics, name="metrics"),

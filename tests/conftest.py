@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from chainviz.chains.library import sessions as library_sums
-from chainviz.chains.overview import view as overview
+from chainviz.chains.overview import overview_page as overview
 from chainviz.sessions_index import services
 from chainviz.store.content.at_hand import forget
 from tests.examples import load_profile

@@ -25,7 +25,7 @@ from chainviz.bulk.acts.contract import Act
 from chainviz.bulk.acts.export import ExportZip, zip_of
 from chainviz.bulk.models import PURGE_JOB, PURGES, UNPURGED, BulkRow, BulkRun, BulkRunQuerySet
 from chainviz.chains.library.filter import library_address
-from chainviz.chains.library.view import to_bin
+from chainviz.chains.library.library_page import to_bin
 from chainviz.chains.models import Chain, WorkingCopy
 from chainviz.chains.working_copies.opening import chosen_chains
 from chainviz.core.counts import count_text

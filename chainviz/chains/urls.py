@@ -7,20 +7,20 @@ from django.urls import include, path
 from chainviz.chains import audit as audit
 from chainviz.chains import palette, welcome
 from chainviz.chains.diff import runs
-from chainviz.chains.diff import view as diff
+from chainviz.chains.diff import versions_page as diff
 from chainviz.chains.explorer import views as explorer
 from chainviz.chains.explorer.urls import explorer_urls
+from chainviz.chains.folders import folder_pages as folders
 from chainviz.chains.folders import opening as follow
-from chainviz.chains.folders import view as folders
-from chainviz.chains.library import reading, refresh, saved_filters, view
-from chainviz.chains.library import view as library
-from chainviz.chains.overview import view as overview
-from chainviz.chains.parse import view as parse
+from chainviz.chains.library import library_page as library
+from chainviz.chains.library import reading, refresh, saved_filters
+from chainviz.chains.overview import overview_page as overview
+from chainviz.chains.parse import parse_pages as parse
 from chainviz.chains.secrets import scans as secrets
-from chainviz.chains.shares import view as shares
+from chainviz.chains.shares import share_links as shares
 from chainviz.chains.uploads import pick
 from chainviz.chains.uploads import upload_view as upload
-from chainviz.chains.versions import view as versions
+from chainviz.chains.versions import versions_page as versions
 from chainviz.chains.working_copies import opening as copies
 
 app_name = "chains"
@@ -59,10 +59,10 @@ urlpatterns = [
     path("folders/refresh/", folders.refresh, name="refresh_folder"),
     path("c/<int:chain_id>/follow/", follow.follow, name="follow"),
     path("pick/<int:arrival_id>/", pick.pick, name="pick"),
-    path("bin/", view.bin, name="bin"),
-    path("bin/add/", view.to_bin, name="to_bin"),
-    path("bin/restore/", view.from_bin, name="from_bin"),
-    path("bin/<int:chain_id>/delete/", view.delete, name="delete"),
+    path("bin/", library.bin, name="bin"),
+    path("bin/add/", library.to_bin, name="to_bin"),
+    path("bin/restore/", library.from_bin, name="from_bin"),
+    path("bin/<int:chain_id>/delete/", library.delete, name="delete"),
     path("c/<int:chain_id>/", explorer.newest, name="chain"),
     path("c/<int:chain_id>/v/<int:number>/", include(explorer_urls(explorer.version_subject))),
     path("c/<int:chain_id>/diff/<int:before>..<int:after>/", diff.diff, name="diff"),

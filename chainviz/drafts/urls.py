@@ -5,17 +5,17 @@ from __future__ import annotations
 from django.urls import include, path
 
 from chainviz.chains.explorer.urls import explorer_urls
+from chainviz.drafts.edit import edit_page as edit
 from chainviz.drafts.edit import history as restore
-from chainviz.drafts.edit import view as edit
-from chainviz.drafts.operations import page, recipe_page
+from chainviz.drafts.operations import operation_page, recipe_page
 from chainviz.drafts.preview import conflicts as conflict
 from chainviz.drafts.preview import conflicts as save
-from chainviz.drafts.preview import page as draft
-from chainviz.drafts.simulation import page as simulation
+from chainviz.drafts.preview import draft_page as draft
+from chainviz.drafts.simulation import simulation_page as simulation
 from chainviz.drafts.state import import_page
-from chainviz.drafts.state import page as state
-from chainviz.drafts.summaries import choices
+from chainviz.drafts.state import state_page as state
 from chainviz.drafts.summaries import run_page as summary_run
+from chainviz.drafts.summaries import summary_choices
 from chainviz.drafts.target import draft_subject
 
 app_name = "drafts"
@@ -27,7 +27,7 @@ urlpatterns = [
     path("c/<int:chain_id>/earlier/<str:where>", restore.earlier, name="earlier"),
     path("c/<int:chain_id>/diff/<int:before>..<int:after>/restore", restore.restore_text, name="restore_text"),
     path("c/<int:chain_id>/edit/<str:path>", edit.edit, name="edit"),
-    path("c/<int:chain_id>/do/summarize/prompt", choices.prompt, name="prompt"),
+    path("c/<int:chain_id>/do/summarize/prompt", summary_choices.prompt, name="prompt"),
     path("c/<int:chain_id>/do/compact/simulate/", simulation.simulation, name="simulation"),
     path("c/<int:chain_id>/state/", state.state, name="state"),
     path("c/<int:chain_id>/state/step", state.step, name="state_step"),
@@ -40,8 +40,8 @@ urlpatterns = [
     path(f"{RUN}piece/<int:piece_id>/do", summary_run.do_piece, name="summary_do"),
     path(f"{RUN}piece/<int:piece_id>/prompt", summary_run.prompt, name="summary_prompt"),
     path("c/<int:chain_id>/recipe/", recipe_page.recipe_page, name="recipe"),
-    path("c/<int:chain_id>/do/<slug:name>/", page.operation, name="operation"),
-    path("c/<int:chain_id>/repair/", page.operation, {"name": "repair"}, name="repair"),
+    path("c/<int:chain_id>/do/<slug:name>/", operation_page.operation, name="operation"),
+    path("c/<int:chain_id>/repair/", operation_page.operation, {"name": "repair"}, name="repair"),
     path(DRAFT, draft.draft, name="draft"),
     path(f"{DRAFT}undo", draft.undo, name="undo"),
     path(f"{DRAFT}redo", draft.redo, name="redo"),

@@ -12,10 +12,10 @@ from chainviz.api.comparison import diff
 from chainviz.api.tree_text import report_line
 from chainviz.chains.diff import diff_html
 from chainviz.chains.diff.address import DiffQuery, NoLinks, read_diff_query, with_query
+from chainviz.chains.diff.changes_page import DiffView, diff_view
 from chainviz.chains.diff.compare import Compared
 from chainviz.chains.diff.diff_html import Sentence
 from chainviz.chains.diff.groups import fold_answer
-from chainviz.chains.diff.page import DiffView, diff_view
 from chainviz.core.counts import count_text
 from chainviz.core.diff.rows import ShapeRows
 from chainviz.fixes.fix import RESPELLED

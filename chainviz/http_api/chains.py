@@ -14,8 +14,8 @@ from chainviz.chains.diff.compare import compare
 from chainviz.chains.diff.runs import compare_runs, facts_of, subject_named
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import version_subject
+from chainviz.chains.exports.downloads import written
 from chainviz.chains.exports.export import Export
-from chainviz.chains.exports.view import written
 from chainviz.chains.library.filter import notices, read_filter
 from chainviz.chains.library.listing import fitting
 from chainviz.chains.library.search import ChainHits, hits_of, not_indexed

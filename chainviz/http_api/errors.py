@@ -16,7 +16,7 @@ from ninja.renderers import JSONRenderer
 
 from chainviz.accounts.middleware import Lost, claim, digest_of, finish, keyed_digest, release
 from chainviz.accounts.models import IdempotencyKey, member_of
-from chainviz.chains.exports.view import ExportLocked
+from chainviz.chains.exports.downloads import ExportLocked
 from chainviz.core.errors import NOWHERE, ChainError, DocumentError, OptionsError, PathError, value_error
 from chainviz.drafts.stored_draft import DraftGone
 from chainviz.drafts.target import MovedOn

@@ -23,8 +23,8 @@ from chainviz.api.chain import Chain, load
 from chainviz.api.tree_text import report_line
 from chainviz.chains.diff.runs import subject_named
 from chainviz.chains.explorer.subject import Subject
+from chainviz.chains.exports.downloads import ExportLocked, require_subject_unlocked
 from chainviz.chains.exports.export import Export
-from chainviz.chains.exports.view import ExportLocked, require_subject_unlocked
 from chainviz.core.counts import count_text
 from chainviz.core.errors import OptionsError, Refused
 from chainviz.http_api.chains import chains

@@ -15,8 +15,8 @@ from chainviz.accounts.models import AuditRow, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import version_subject
+from chainviz.chains.exports.downloads import locked_reason
 from chainviz.chains.exports.export import Export
-from chainviz.chains.exports.view import locked_reason
 from chainviz.chains.models import Chain
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import format_label

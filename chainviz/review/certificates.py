@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from chainviz.accounts.audit import record
 from chainviz.accounts.models import Membership, Team
+from chainviz.chains.exports.downloads import locked_reason
 from chainviz.chains.exports.export import Export
 from chainviz.chains.exports.removed_values import Removed, removed_from
-from chainviz.chains.exports.view import locked_reason
 from chainviz.chains.models import AuditEntry, Chain
 from chainviz.chains.secrets.files import FileFindings, findings_in
 from chainviz.chains.secrets.findings import is_long

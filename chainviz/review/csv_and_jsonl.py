@@ -18,7 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import render
 
 from chainviz.accounts.models import Membership, User, member_of
-from chainviz.chains.exports.view import ExportLocked, require_unlocked
+from chainviz.chains.exports.downloads import ExportLocked, require_unlocked
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.review.labels import label_places
 from chainviz.review.models import Comment, Label, LabelPlace, Place, ReviewRequest, SignOff, Thread, Verdict, rules_of

@@ -25,7 +25,7 @@ from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import PathError
 from chainviz.review.labels import LabelRow, labels_of
 from chainviz.review.models import Comment, Presence, Thread, Verdict
-from chainviz.review.requests.page import Activity, ReviewerRow, activity_of, reviewers_of, section_mark, section_marks, viewed_marks
+from chainviz.review.requests.review_page import Activity, ReviewerRow, activity_of, reviewers_of, section_mark, section_marks, viewed_marks
 from chainviz.review.requests.services import Check, Standing, saved_by, standings
 from chainviz.review.threads.notes import place_threads, state_word, threads_with_places
 from chainviz.review.threads.thread_view import BADGES, title_of

@@ -9,7 +9,7 @@ from chainviz.review import inbox as inbox
 from chainviz.review import label_pages as labels
 from chainviz.review import panel, sign_off
 from chainviz.review import panel as presence
-from chainviz.review.requests import view as requests
+from chainviz.review.requests import review_acts as requests
 from chainviz.review.threads import views
 from chainviz.review.threads import views as threads
 

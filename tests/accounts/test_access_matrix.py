@@ -21,7 +21,7 @@ from chainviz.bulk.job import begin as begin_bulk
 from chainviz.bulk.job import start as start_bulk
 from chainviz.chains import audit as audit
 from chainviz.chains.models import Arrival, AuditEntry, Chain, SavedFilter
-from chainviz.chains.shares.view import make_link
+from chainviz.chains.shares.share_links import make_link
 from chainviz.chains.uploads import staging
 from chainviz.core.recipes import make_step
 from chainviz.core.secrets import WordList as ListValue

@@ -21,12 +21,12 @@ from chainviz.bulk.job import start as start_bulk
 from chainviz.bulk.models import BulkRow
 from chainviz.chains import audit as audit
 from chainviz.chains.models import Chain
-from chainviz.chains.shares.view import make_link
+from chainviz.chains.shares.share_links import make_link
 from chainviz.core.operations.execute import get_operation
 from chainviz.core.recipes import make_step
 from chainviz.core.secrets import WordList as ListValue
 from chainviz.drafts.operations.presets import LONGEST_NAME, save_preset
-from chainviz.drafts.simulation.page import EXAMPLES
+from chainviz.drafts.simulation.simulation_page import EXAMPLES
 from chainviz.jobs.lease import storable
 from chainviz.jobs.tasks import run_job
 from chainviz.recipes.models import Recipe, WordList

@@ -133,7 +133,7 @@ def error_pages(page: Any, site: str, home: str, monkeypatch: Any) -> dict[str, 
         page.get_by_role("button", name="Rename").click()
 
     def broken() -> None:
-        monkeypatch.setattr("chainviz.chains.library.view.render", None)
+        monkeypatch.setattr("chainviz.chains.library.library_page.render", None)
         assert page.goto(f"{site}/bin/").status == 500
 
     def refused_form() -> None:

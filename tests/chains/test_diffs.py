@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.chains.diff.address import DiffQuery, query
+from chainviz.chains.diff.changes_page import diff_view, measures
 from chainviz.chains.diff.compare import Compared, compare, equal_stretches
 from chainviz.chains.diff.groups import fold_answer
-from chainviz.chains.diff.page import diff_view, measures
 from chainviz.core.chain.chain import MemoryChain, Splice
 from chainviz.core.chain.messages import Message, Text
 from chainviz.core.chain.paths import Path

@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from chainviz.accounts.models import Team, local_member
 from chainviz.accounts.permissions import Role
 from chainviz.chains.library.filter import ADDRESS, Filter
-from chainviz.chains.overview import view
+from chainviz.chains.overview import overview_page as view
 from chainviz.chains.overview.charts import OTHERS, chart
 from chainviz.chains.overview.figures import read_choice
 from chainviz.jobs.worker import run_waiting_jobs

@@ -18,7 +18,7 @@ from chainviz.core.state.document import write_state
 from chainviz.core.state.export import call_after, provider_of
 from chainviz.drafts.operations.compact.run import run_strategy
 from chainviz.drafts.simulation.run import A, Chosen, run_simulation
-from chainviz.drafts.state.page import document_of, recorded_length
+from chainviz.drafts.state.state_page import document_of, recorded_length
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.models import Version
 from chainviz.store.query.state import StatePart

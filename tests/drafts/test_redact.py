@@ -13,7 +13,7 @@ from chainviz.chains.audit import AuditEntry
 from chainviz.chains.models import Chain
 from chainviz.core.operations.redact.candidates import find_same_calls
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.redact.choices import RedactChoices
+from chainviz.drafts.operations.redact.redact_choices import RedactChoices
 from chainviz.drafts.operations.run import run_operation
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
@@ -439,7 +439,7 @@ def test_many_changes_are_shown_in_groups_and_compared_on_demand(client: Client,
     monkeypatch.setattr("chainviz.drafts.preview.steps.MOST_ONE_BY_ONE", 1)
     draft = send_form(client, address, policy="reference", act="apply")["Location"]
     with monkeypatch.context() as uncompared:
-        uncompared.setattr("chainviz.drafts.preview.page.compare", lambda *_: pytest.fail("nothing is to be compared"))
+        uncompared.setattr("chainviz.drafts.preview.draft_page.compare", lambda *_: pytest.fail("nothing is to be compared"))
         page = client.get(draft).content.decode()
     size = sum(len(MESSAGES[at]["content"]) for at in (2, 3, 7))
     assert "3 results redacted" in page and f"{size / 1000:.1f}" in page.partition("3 results redacted")[2][:200]

@@ -163,7 +163,7 @@ def test_until_the_structure_is_checked_the_page_tells_how_far_it_is(client: Cli
 
 
 def test_a_check_serves_every_later_look(client: Client, long_chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chainviz.drafts.operations.repair.choices.propose", None)
+    monkeypatch.setattr("chainviz.drafts.operations.repair.repair_choices.propose", None)
     presets._kept.clear()
     assert "Answer the call" in client.get(f"/c/{long_chain.pk}/repair/?v=1").content.decode()
 
@@ -380,7 +380,7 @@ def test_a_goal_without_anything_to_fix_leaves_the_page_as_it_was(client: Client
 def test_what_the_page_worked_out_is_kept(client: Client, chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
     address = f"/c/{chain.pk}/do/repair/?v=1"
     page = fields_of(client.get(address).content.decode())["fix"]
-    monkeypatch.setattr("chainviz.drafts.operations.repair.choices.propose", lambda *_: pytest.fail("worked out again"))
+    monkeypatch.setattr("chainviz.drafts.operations.repair.repair_choices.propose", lambda *_: pytest.fail("worked out again"))
     assert fields_of(client.get(address).content.decode())["fix"] == page
 
 

@@ -21,7 +21,7 @@ from chainviz.core.chain.messages import HUMAN, Message, Text
 from chainviz.core.state.document import seen_messages
 from chainviz.core.state.export import next_call
 from chainviz.drafts.models import Draft
-from chainviz.drafts.state import page as document
+from chainviz.drafts.state import state_page as document
 from chainviz.store.content import message_reader
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.fsck import fsck

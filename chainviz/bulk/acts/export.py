@@ -14,8 +14,8 @@ from pydantic import Field
 from chainviz.accounts.permissions import Permission
 from chainviz.bulk.acts.contract import Act, Finish, Outcome, Result, Work
 from chainviz.bulk.models import BulkRow, BulkRun
+from chainviz.chains.exports.downloads import locked_reason
 from chainviz.chains.exports.export import Export
-from chainviz.chains.exports.view import locked_reason
 from chainviz.chains.models import Chain
 from chainviz.chains.secrets.findings import scan
 from chainviz.core.counts import count_text

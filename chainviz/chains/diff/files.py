@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString
 
 from chainviz.chains.diff import diff_html
 from chainviz.chains.diff.address import MOST_ELEMENTS, query
+from chainviz.chains.diff.changes_page import DiffView
 from chainviz.chains.diff.compare import from_job_result
 from chainviz.chains.diff.diff_html import Hunk, Lines, More, Row, line_elements
 from chainviz.chains.diff.groups import LINES_UNFOLDED
-from chainviz.chains.diff.page import DiffView
 from chainviz.chains.diff.part_rows import in_lines
 from chainviz.chains.page_jobs import COMPARE_FILES, JobNeeded
 from chainviz.core.counts import count_text

@@ -17,14 +17,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from chainviz.accounts.permissions import requires
 from chainviz.chains.diff.address import NoLinks, query, read_diff_query
+from chainviz.chains.diff.changes_page import DiffView, diff_view
 from chainviz.chains.diff.compare import LAYOUT, MOST_COMPARED, Compared, Groups, ReadAhead, StoredRows, from_job, groups_in, pack_groups
 from chainviz.chains.diff.files import FILE, Window, file_view, unfolded
 from chainviz.chains.diff.groups import asks_to_unfold, fold_answer
-from chainviz.chains.diff.page import DiffView, diff_view
 from chainviz.chains.diff.strip_svg import ONE_SIDED, strip_of
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import version_subject
-from chainviz.chains.exports.view import TITLES, SharedPage, SharedTable, changes_table, share_page
+from chainviz.chains.exports.downloads import TITLES, SharedPage, SharedTable, changes_table, share_page
 from chainviz.chains.page_jobs import COMPARE_RUNS, JobNeeded
 from chainviz.chains.usage import recorded_times, recorded_usage, uploaded_outline
 from chainviz.chains.verdicts import verdicts_by_provider

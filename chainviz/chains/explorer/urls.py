@@ -9,16 +9,16 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
-from chainviz.chains.bytes import page as bytes
+from chainviz.chains.bytes import bytes_page as bytes
 from chainviz.chains.explorer import place_views, views
 from chainviz.chains.explorer import views as explorer
 from chainviz.chains.explorer import views as inspect
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import no_node
-from chainviz.chains.exports import view as export
-from chainviz.chains.observations import page as observations
+from chainviz.chains.exports import downloads as export
+from chainviz.chains.observations import results_page as observations
 from chainviz.chains.palette import chain_palette
-from chainviz.chains.parse import view as parse
+from chainviz.chains.parse import parse_pages as parse
 from chainviz.core.errors import PathError
 
 SubjectView = Callable[..., HttpResponseBase]

@@ -37,7 +37,7 @@ from chainviz.chains.explorer.rendered_window import (
 from chainviz.chains.explorer.row_views import Drawing, draw_once, row_notes
 from chainviz.chains.explorer.subject import Subject, ViewState, read_view
 from chainviz.chains.explorer.summarized_nodes import replaced_page
-from chainviz.chains.exports.view import require_subject_unlocked
+from chainviz.chains.exports.downloads import require_subject_unlocked
 from chainviz.chains.render.node import StepQuery
 from chainviz.chains.render.parts import between_html, display_text, more_html, picture
 from chainviz.chains.render.text_marks import Stretch, TextMark, in_layout, mark_text, stretch

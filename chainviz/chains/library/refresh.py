@@ -25,10 +25,10 @@ from chainviz.chains.folders.opening import read_grown
 from chainviz.chains.library.cells import Row, SessionRow, is_running, row_of
 from chainviz.chains.library.columns import chosen_columns
 from chainviz.chains.library.filter import Filter, read_filter
+from chainviz.chains.library.library_page import counts
 from chainviz.chains.library.listing import ROWS_WITH_HITS, View, fitting, listing
 from chainviz.chains.library.reading import reading_of
 from chainviz.chains.library.sessions import Library, fitting_sessions, library_of
-from chainviz.chains.library.view import counts
 from chainviz.chains.models import Chain, ChainQuerySet
 from chainviz.sessions_index.models import Session
 from chainviz.sessions_index.services import scan_if_due

@@ -19,9 +19,9 @@ from chainviz.accounts.models import member_of, person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import version_of
 from chainviz.chains.diff.address import DiffQuery
+from chainviz.chains.diff.changes_page import diff_view
 from chainviz.chains.diff.compare import Compared, StoredRows, compare
-from chainviz.chains.diff.page import diff_view
-from chainviz.chains.diff.view import VersionLinks
+from chainviz.chains.diff.versions_page import VersionLinks
 from chainviz.chains.models import Chain
 from chainviz.chains.titles import branch_title
 from chainviz.core.chain.paths import Path, parse_path
@@ -32,7 +32,7 @@ from chainviz.core.operations.mask import MASK
 from chainviz.drafts import services
 from chainviz.drafts.models import Draft
 from chainviz.drafts.preview.conflict_nodes import ConflictCard, Sides, cards, choices_in, hidden_choices
-from chainviz.drafts.preview.page import compared_of
+from chainviz.drafts.preview.draft_page import compared_of
 from chainviz.drafts.stored_draft import snapshot_of
 from chainviz.drafts.target import draft_for, open_draft_for
 from chainviz.store.content.chain import StoredChain

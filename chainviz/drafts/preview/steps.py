@@ -22,7 +22,7 @@ from chainviz.core.operations.compact.operation import REMOVED
 from chainviz.core.operations.contract import Badge
 from chainviz.core.operations.repair import CHOICES
 from chainviz.drafts.models import Draft
-from chainviz.drafts.operations.page import change_address
+from chainviz.drafts.operations.operation_page import change_address
 from chainviz.drafts.operations.presets import cached
 from chainviz.drafts.stored_draft import Steps, snapshot_of, steps_of
 from chainviz.store.content.chain import StoredChain

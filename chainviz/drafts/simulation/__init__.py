@@ -2,5 +2,5 @@
 messages.
 
 In reading order: `run` (the simulation as JSON, and its job for a long chain), `chart` (the drawing, and the rows of cells below it),
-`page`.
+`simulation_page`.
 """

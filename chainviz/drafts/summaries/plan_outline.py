@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
-from chainviz.chains.diff.page import Measure, measures
+from chainviz.chains.diff.changes_page import Measure, measures
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.usage import dollars
 from chainviz.core.chain.messages import HUMAN, Shape

@@ -12,16 +12,16 @@ from zlib import crc32
 
 from django.urls import reverse
 
-from chainviz.chains.diff.page import Measure, measures
+from chainviz.chains.diff.changes_page import Measure, measures
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.counts import count_text
 from chainviz.core.operations.summarize.facts import KINDS
 from chainviz.core.usage.model_catalog import estimated_tokens
-from chainviz.drafts.summaries.choices import SETTINGS
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.plan_outline import RULES, counted_cost, range_text
 from chainviz.drafts.summaries.runs import BY_HAND, MANUAL, endpoint_for, jobs_of, target_of_run
+from chainviz.drafts.summaries.summary_choices import SETTINGS
 from chainviz.drafts.target import Target
 from chainviz.jobs.models import Job
 from chainviz.llm import writer_named

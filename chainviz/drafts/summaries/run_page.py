@@ -15,9 +15,9 @@ from chainviz.accounts.permissions import requires
 from chainviz.core.errors import ChainError, Refused
 from chainviz.drafts.operations.choices import to_draft
 from chainviz.drafts.summaries import runs
-from chainviz.drafts.summaries.choices import prompt_answer
 from chainviz.drafts.summaries.models import SummaryPiece, SummaryRun
 from chainviz.drafts.summaries.run_cards import CARDS, PieceView, piece_view, run_page
+from chainviz.drafts.summaries.summary_choices import prompt_answer
 from chainviz.web.formatting import for_field, from_field
 from chainviz.web.http import see_other, small_number, wants_fragment
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from chainviz.accounts.models import AuditRow, Membership, Team
 from chainviz.accounts.permissions import Role
 from chainviz.chains.models import Chain, ShareLink
-from chainviz.chains.shares.view import links_of, make_link
+from chainviz.chains.shares.share_links import links_of, make_link
 from chainviz.drafts.models import Draft
 from tests.accounts.access_rows import addresses
 from tests.accounts.conftest import team_mode  # noqa: F401

@@ -13,7 +13,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chainviz.accounts.permissions import requires
-from chainviz.chains.exports.view import require_unlocked
+from chainviz.chains.exports.downloads import require_unlocked
 from chainviz.core.chain.messages import SYSTEM
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import get_format

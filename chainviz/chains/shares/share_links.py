@@ -25,7 +25,7 @@ from chainviz.chains.access import chain_for
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.explorer.views import version_subject
 from chainviz.chains.exports.documents import POLICY, DocumentContent, html_page
-from chainviz.chains.exports.view import locked_reason, require_unlocked
+from chainviz.chains.exports.downloads import locked_reason, require_unlocked
 from chainviz.chains.library.models import ShareLink
 from chainviz.chains.models import Chain
 from chainviz.chains.secrets.export_scan import ExportScan, scan_before_export

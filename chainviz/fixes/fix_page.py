@@ -24,11 +24,11 @@ from chainviz.api.chain import Chain as FileChain
 from chainviz.api.chain import Result
 from chainviz.chains.access import chain_for
 from chainviz.chains.diff.address import read_diff_query
+from chainviz.chains.diff.changes_page import DiffView
 from chainviz.chains.diff.groups import asks_to_unfold
-from chainviz.chains.diff.page import DiffView
 from chainviz.chains.explorer.views import version_subject
+from chainviz.chains.exports.downloads import require_unlocked
 from chainviz.chains.exports.export import Export
-from chainviz.chains.exports.view import require_unlocked
 from chainviz.chains.models import Chain, LocalFile
 from chainviz.chains.verdicts import provider_of
 from chainviz.core.databases.contract import Database

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from chainviz.accounts.permissions import requires
-from chainviz.chains.exports.view import SharedPage, SharedTable, share_page
+from chainviz.chains.exports.downloads import SharedPage, SharedTable, share_page
 from chainviz.chains.render.visible_text import one_line
 from chainviz.core.errors import ChainError, OptionsError
 from chainviz.core.operations.compact import parse_strategy, print_strategy

@@ -18,7 +18,7 @@ from chainviz.core.errors import Refused
 from chainviz.review.models import ReviewRequest, Verdict, rules_of
 from chainviz.review.panel import panel_answer
 from chainviz.review.requests import services
-from chainviz.review.requests.page import activity_of, review_page, section_marks, set_viewed
+from chainviz.review.requests.review_page import activity_of, review_page, section_marks, set_viewed
 from chainviz.review.requests.services import start_search
 from chainviz.web.http import see_other, small_number, small_numbers, wants_fragment
 

@@ -13,13 +13,13 @@ from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import chain_for, version_of
 from chainviz.chains.diff.address import SideLink, query, read_diff_query
+from chainviz.chains.diff.changes_page import diff_view, measures_of
 from chainviz.chains.diff.compare import Compared, StoredRows, compare
 from chainviz.chains.diff.files import FILE, Window, file_view, unfolded
 from chainviz.chains.diff.groups import asks_to_unfold, fold_answer
-from chainviz.chains.diff.page import diff_view, measures_of
 from chainviz.chains.explorer.row_views import NO_NOTES, RowNotes, row_notes
 from chainviz.chains.explorer.views import version_subject
-from chainviz.chains.exports.view import SharedPage, SharedTable, changes_table, share_page
+from chainviz.chains.exports.downloads import SharedPage, SharedTable, changes_table, share_page
 from chainviz.chains.models import Chain
 from chainviz.core.chain.paths import Path
 from chainviz.core.counts import count_text

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from chainviz.accounts.models import person_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.explorer.subject import Subject
-from chainviz.chains.exports.view import require_subject_unlocked
+from chainviz.chains.exports.downloads import require_subject_unlocked
 from chainviz.chains.observations.cards import MOST_CARDS, Contents, ResultWindow, find_results, window_of
 from chainviz.chains.observations.filters import ORDERS, Facets, Filter, chosen, facets_of, filter_in
 from chainviz.chains.observations.index_job import (

@@ -17,9 +17,9 @@ from chainviz.accounts.audit import recorded_together
 from chainviz.accounts.permissions import requires
 from chainviz.chains.access import version_of
 from chainviz.chains.diff.address import DiffQuery, SideLink, query, read_diff_query
+from chainviz.chains.diff.changes_page import DiffView, Measure, diff_view, measures_of
 from chainviz.chains.diff.compare import Compared, StoredRows, compare
 from chainviz.chains.diff.groups import asks_to_unfold, fold_answer
-from chainviz.chains.diff.page import DiffView, Measure, diff_view, measures_of
 from chainviz.chains.models import Chain
 from chainviz.chains.verdicts import VerdictView, provider_of, verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path

@@ -29,15 +29,15 @@ from chainviz.core.operations.convert import SAME
 from chainviz.core.recipes import make_step
 from chainviz.drafts.models import Draft
 from chainviz.drafts.operations.choices import Choices, begun_draft, moved_on, read_only_page, to_draft
-from chainviz.drafts.operations.compact.choices import CompactChoices
-from chainviz.drafts.operations.mask.choices import MaskChoices
-from chainviz.drafts.operations.observations.choices import ObservationsChoices
-from chainviz.drafts.operations.redact.choices import RedactChoices
+from chainviz.drafts.operations.compact.compact_choices import CompactChoices
+from chainviz.drafts.operations.mask.mask_choices import MaskChoices
+from chainviz.drafts.operations.observations.observation_choices import ObservationsChoices
 from chainviz.drafts.operations.redact.form import SELECTION
-from chainviz.drafts.operations.repair.choices import RepairChoices
+from chainviz.drafts.operations.redact.redact_choices import RedactChoices
+from chainviz.drafts.operations.repair.repair_choices import RepairChoices
 from chainviz.drafts.operations.run import find, stop
 from chainviz.drafts.stored_draft import Steps, steps_of
-from chainviz.drafts.summaries.choices import SummarizeChoices
+from chainviz.drafts.summaries.summary_choices import SummarizeChoices
 from chainviz.drafts.target import Target, target_of, target_of_draft
 from chainviz.jobs.models import Job
 from chainviz.recipes.services import create_numbered

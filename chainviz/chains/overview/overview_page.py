@@ -17,8 +17,8 @@ from chainviz.accounts.models import Membership, member_of
 from chainviz.accounts.permissions import requires
 from chainviz.chains.folders.choose_folders import chain_folders
 from chainviz.chains.library.agents import agent_label
+from chainviz.chains.library.library_page import counts, projects_in, side
 from chainviz.chains.library.sessions import library_of
-from chainviz.chains.library.view import counts, projects_in, side
 from chainviz.chains.models import Chain
 from chainviz.chains.overview import figures
 from chainviz.chains.overview.charts import Bar, Chart, ChartBar, ChartView, Series, chart
