@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from typing import Any
 
 import pytest
@@ -62,6 +64,13 @@ def test_every_operation_is_in_a_menu_and_in_the_palette(client: Client) -> None
         if operation.name not in ("edit", "observations"):  # these begin at a node, and on the page of tool results
             address = f"/c/{chain.pk}/do/{operation.name}/?v=1"
             assert address in page and address in palette, operation.name
+
+
+@pytest.mark.django_db
+def test_every_link_of_the_chain_answers_without_a_script(client: Client) -> None:
+    chain = make_chain(MENDED)
+    links = {html.unescape(link) for link in re.findall(rf'href="(/c/{chain.pk}/[^"#]*)', page_of(client, chain))}
+    assert {link for link in links if client.get(link).status_code >= 400} == set()
 
 
 @pytest.mark.django_db
