@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -20,6 +20,7 @@ from chainviz.core.chain.problems import place_in_words
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.chain.tree import ChainAST, parse
 from chainviz.core.operations.repair.fixes import Fix, Proposal, RepairOptions
+from chainviz.core.providers.findings import form_of_contents
 from chainviz.core.providers.request import Request, request_of
 
 
@@ -85,7 +86,8 @@ GAP = 16
 """Two requested messages with up to this many messages between them are read together, to save a query."""
 
 Look = Callable[[Message], bool]
-"""Returns True if a pass has to handle the message; it sees only that message."""
+"""Returns True if a pass has to handle the message; it sees only that message, and answers alike for usual messages whose contents have
+the same form."""
 Progress = Callable[[float, str], None]
 
 
@@ -143,11 +145,17 @@ class Worklist:
 
     def _look(self, progress: Progress) -> None:
         count = len(self.shapes)
+        usual: dict[Hashable, list[Look]] = {}
         for start in range(0, count, WINDOW):
             for original, message in enumerate(self.chain.slice(start, min(start + WINDOW, count)), start):
-                for look, found in self._found.items():
-                    if look(message):
-                        found.add(original)
+                # usual messages with contents of the same form need the same passes
+                form = form_of_contents(message) if len(message.source) == 1 and message.source[0].is_usual else None
+                looks = usual.get(form)
+                if form is None or looks is None:
+                    looks = [look for look in self._found if look(message)]
+                    usual[form] = looks
+                for look in looks:
+                    self._found[look].add(original)
             read = min(start + WINDOW, count)
             progress(read / count, f"{read:,} of {count:,} messages read")
 
