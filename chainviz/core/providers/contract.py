@@ -6,6 +6,7 @@ own words. The rest are small functions over a section or over the JSON that wou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -121,6 +122,11 @@ class Excerpt:
         paths = section_paths(self.section, self.number)
         numbered = enumerate(self.section.messages, self.first_message)
         return tuple((path, index, message) for path, (index, message) in zip(paths, numbered, strict=True))
+
+    @cached_property
+    def copies(self) -> Counter[ToolResult]:
+        """The number of times that it has each result."""
+        return Counter(part for message in self.section.messages for part in message.parts if isinstance(part, ToolResult))
 
     @cached_property
     def marks(self) -> tuple[Mark, ...]:
@@ -403,7 +409,7 @@ def _fixes_of(excerpt: Excerpt, problem: Problem) -> tuple[str, ...]:
     late = {MOVE_RESULT} if problem.rule == "duplicate-result" or part.call_id not in excerpt.paired else set()
     if "pending-call" not in rules_of_pair:
         late.add(RENAME_RESULT)
-    if not any(part == other for _, _, message in excerpt.messages for other in message.parts if other is not part):
+    if excerpt.copies[part] < 2:
         late.add("drop-copy")
     return tuple(sorted(problem.fixes, key=late.__contains__))
 
