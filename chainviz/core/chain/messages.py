@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
-from chainviz.core.chain.quick_classes import made_quickly
+from chainviz.core.chain.fast_init import fast_init
 
 Role = str
 """One of system, human, ai and tool, or a role that the tree does not know."""
@@ -31,7 +31,7 @@ def byte_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Fragment:
     """The share of one source unit in one message. A unit may feed several messages, and a message may come from several units."""
@@ -77,7 +77,7 @@ def _size() -> int:
     return field(init=False, compare=False, repr=False)  # type: ignore[no-any-return]
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Text:
     text: str
@@ -114,7 +114,7 @@ class Binary:
         object.__setattr__(self, "size", len(self.content))
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Thinking:
     """Reasoning as a part of its own, in order with the other parts (Anthropic thinking, Responses reasoning)."""
@@ -129,7 +129,7 @@ class Thinking:
         object.__setattr__(self, "size", 0)
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     id: str
@@ -150,7 +150,7 @@ class ToolCall:
         object.__setattr__(self, "size", size)
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     call_id: str
@@ -238,7 +238,7 @@ class ShapeInChain(Shape, Protocol):
         """Whether the message has a text that is not empty."""
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Message:
     role: Role

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chainviz.core.chain.quick_classes import made_quickly
+from chainviz.core.chain.fast_init import fast_init
 from chainviz.core.errors import PathError
 
 _PATH = re.compile(r"s([1-9][0-9]*)(?:\.(h|p[1-9][0-9]*)(?:\.m(0|[1-9][0-9]*)(?:\.c(0|[1-9][0-9]*))?)?)?")
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True, order=True)
 class Path:
     section: int

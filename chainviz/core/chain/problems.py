@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from chainviz.core.chain.arguments import is_json
+from chainviz.core.chain.fast_init import fast_init
 from chainviz.core.chain.messages import FREE_FORM, HUMAN, SYSTEM, TOOL, CallRef, Message, Shape, ToolCall, is_blank
 from chainviz.core.chain.paths import Path
-from chainviz.core.chain.quick_classes import made_quickly
 from chainviz.core.chain.tree import BodyPair, ChainAST, PairType, Section
 
 M = TypeVar("M", bound=Shape)
@@ -36,7 +36,7 @@ CONTENT_RULES = ("bad-arguments", "empty-arguments", "empty-content")
 """Rules of content_problems."""
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A problem of a chain, in its tree or against a rule of `provider`."""

@@ -9,6 +9,7 @@ from functools import lru_cache
 from sys import intern
 from typing import Any, NamedTuple
 
+from chainviz.core.chain.fast_init import fast_init
 from chainviz.core.chain.messages import (
     AI,
     HUMAN,
@@ -27,7 +28,6 @@ from chainviz.core.chain.messages import (
     ToolCall,
     ToolResult,
 )
-from chainviz.core.chain.quick_classes import made_quickly
 from chainviz.store.content.at_hand import forgettable
 from chainviz.store.content.codec import inflated, pack_text, unpack
 
@@ -49,7 +49,7 @@ class PartShape(NamedTuple):
     """True for a call without function, or a result that is an error."""
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True)
 class StoredShape:
     """A stored message whose body was not read, with the properties of core's Shape. Small, since a long chain has very

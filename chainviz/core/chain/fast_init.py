@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 K = TypeVar("K", bound=type)
 
 
-def made_quickly(kind: K) -> K:
+def fast_init(kind: K) -> K:
     """Give a frozen dataclass with slots an `__init__` that writes to its slots directly. The one of `dataclass` takes twice as long,
     which was a quarter of the time of an import."""
     names: dict[str, Any] = {}

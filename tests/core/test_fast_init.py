@@ -1,4 +1,4 @@
-"""Classes that are made quickly are the dataclasses that they were."""
+"""Classes with a fast `__init__` behave like the dataclasses that they are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
-from chainviz.core.chain.quick_classes import made_quickly
+from chainviz.core.chain.fast_init import fast_init
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Slow:
         object.__setattr__(self, "size", len(self.first))
 
 
-@made_quickly
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Quick(Slow):
     third: tuple[int, ...] = ()
