@@ -39,7 +39,7 @@ def no_request_runs_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def nothing_is_kept() -> None:
     """A process keeps sums and drawings by keys of rows and their content, which two tests' databases may share."""
     forget()
-    for each in (library_sums._results_of, services._progress_sums, overview._known_page):
+    for each in (library_sums._results_of, services._progress_sums, services._faults, overview._known_page):
         each.cache_clear()
 
 

@@ -96,5 +96,5 @@ def test_the_page_of_many_chains_folders_and_drafts_costs_few_statements(
     load_samples()
     for chain in Chain.objects.all():
         send_form(client, f"/c/{chain.pk}/edit/s1.h.m0?v=1", s1__h__m0__c0__text="Another question")
-    with django_assert_max_num_queries(27):
+    with django_assert_max_num_queries(28):
         client.get("/")

@@ -248,7 +248,7 @@ def test_labels_are_set_listed_and_removed(program: Callable[..., Program]) -> N
     assert editor.send(remove).json()["id"] == rated["id"]
     assert commenter.send(remove).status_code == 404
     rows = program(Role.VIEWER).get("/labels/export", format="csv").getvalue().decode().splitlines()
-    assert len(rows) == 2 and ",outcome,outcome,0," in rows[1]
+    assert len(rows) == 2 and ',"outcome","outcome",0,' in rows[1]
     assert program().get("/comments/export", chain=chain).getvalue() == b""
     assert program(Role.VIEWER, ("read",)).get("/labels/export").status_code == 403
 
