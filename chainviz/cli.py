@@ -45,7 +45,7 @@ COMMANDS = {
     "add": ("chainviz.commands.server.open", "add files to this machine's library, even while its server runs"),
     "createowner": ("chainviz.commands.server.installation", "create the first account in team mode"),
     "changepassword": ("chainviz.commands.server.installation", "set a new password for an account in team mode"),
-    "push": ("chainviz.commands.server.open", "upload files to a server and print the links of their chains"),
+    "push": ("chainviz.commands.server.push", "upload files to a server and print the links of their chains"),
     "token": ("chainviz.commands.server.installation", "create a token for programs that use the API"),
     "backup": ("chainviz.commands.server.installation", "write the whole installation into one file, while it runs"),
     "restore": ("chainviz.commands.server.installation", "fill an empty installation from a backup"),

@@ -321,7 +321,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.messages.context_processors.messages",
                 "chainviz.web.context.site",
-                "chainviz.help.pages.help_page",
+                "chainviz.help.places.help_page",
             ],
             "builtins": ["chainviz.web.templatetags.chainviz", "django.templatetags.static"],
         },

@@ -17,7 +17,7 @@ from chainviz.store.content.codec import unpack
 from chainviz.store.fsck import Finding, changed_rows, guarded
 from chainviz.store.models import History, Outline, Version
 from chainviz.store.outline.edition import RULES_EDITION
-from chainviz.web.formatting import price_edition
+from chainviz.web.prices import price_edition
 
 COUNTS = ("format", "sections", "pairs", "messages", "size")
 """The fields that the library copies from the snapshot of the newest version."""

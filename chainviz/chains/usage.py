@@ -20,7 +20,8 @@ from chainviz.store.outline.cache import listing_of
 from chainviz.store.outline.measures import Counts, unpack_charts
 from chainviz.store.outline.reader import OutlineReader
 from chainviz.store.transfer.document_context import envelope_of, uploaded_state
-from chainviz.web.formatting import full_time, millionths, models, price_edition, round_tokens_text, token_text, tokens_text
+from chainviz.web.formatting import full_time, round_tokens_text, token_text, tokens_text
+from chainviz.web.prices import millionths, models, price_edition
 
 Facts = tuple[tuple[str, str], ...]
 

@@ -1,180 +1,27 @@
-"""Summaries from an OpenAI-compatible server. The only module that imports openai and its HTTP client, and only when they are needed.
+"""Summaries from an OpenAI-compatible server. The only module that imports openai, and only once somebody asks.
 
-The library takes a truncated stream for an answer, waits forever while words drip, retries and follows redirects on its own;
-so deadline, limits, retries and what counts as an answer are ours.
+The library takes a stream that was cut for an answer, waits for ever while words drip, repeats and follows redirects by
+itself; so deadline, limits, retries and what counts as an answer are ours.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import httpx2
-from pydantic import BaseModel, ConfigDict
+from typing import TYPE_CHECKING
 
 from chainviz.core.operations.summarize.writers.context_window import BETWEEN, split_request
 from chainviz.core.operations.summarize.writers.contract import Summary, SummaryRequest, WriterError
-from chainviz.core.usage.recorded import TokenUsage, read_usage
+from chainviz.core.usage.recorded import TokenUsage
 from chainviz.llm import errors
+from chainviz.llm.answer import Answer
 from chainviz.llm.endpoint import Endpoint, Limits
-from chainviz.llm.errors import is_passing, own_words, quoted, run_watched, seconds_to_wait
+from chainviz.llm.errors import is_passing, run_watched, seconds_to_wait
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
-
-
-SENT = {"host", "accept", "content-type", "content-length", "connection", "user-agent"}
-"""The headers that are sent. All others come from the machine or from OPENAI_… variables that are not ours:
-fingerprints, organisations, other keys."""
-
-
-class Counted(httpx2.AsyncByteStream):
-    """A response body that raises an error as soon as it is too long, before it is stored."""
-
-    def __init__(self, body: httpx2.AsyncByteStream, endpoint: Endpoint, most: int) -> None:
-        self._body = body
-        self._endpoint = endpoint
-        self._most = most
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        count = 0
-        async for piece in self._body:
-            count += len(piece)
-            if count > self._most:
-                raise WriterError(f"{self._endpoint.host} sent more than {self._most:,} bytes; no summary is that long.")
-            yield piece
-
-    async def aclose(self) -> None:
-        await self._body.aclose()
-
-
-def open_client(endpoint: Endpoint, limits: Limits) -> httpx2.AsyncClient:
-    async def prepare(request: httpx2.Request) -> None:
-        for name in [name for name in request.headers if name.lower() not in SENT]:
-            del request.headers[name]
-        request.headers["user-agent"] = "chainviz"
-        # A compressed answer of some kilobytes could unfold to gigabytes behind the count.
-        request.headers["accept-encoding"] = "identity"
-        if endpoint.api_key:
-            request.headers["authorization"] = f"Bearer {endpoint.api_key}"
-
-    async def limit(response: httpx2.Response) -> None:
-        if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-            raise WriterError(f"{endpoint.host} sent a compressed answer without being asked for one.", retryable=False)
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = Counted(response.stream, endpoint, limits.wire_bytes)
-
-    return httpx2.AsyncClient(
-        follow_redirects=False,
-        timeout=httpx2.Timeout(None, connect=limits.connect_seconds),
-        event_hooks={"request": [prepare], "response": [limit]},
-    )
-
-
-class _Lenient(BaseModel):
-    """An object of an answer. Fields that servers add are ignored; those that are read must have the right type."""
-
-    model_config = ConfigDict(from_attributes=True, frozen=True)
-
-
-class _Message(_Lenient):
-    content: str | None = None
-    refusal: str | None = None
-    tool_calls: list[Any] | None = None
-    function_call: Any = None
-
-
-class _Choice(_Lenient):
-    delta: _Message | None = None
-    message: _Message | None = None
-    """The message of an answer that was not streamed, instead of `delta`."""
-    finish_reason: str | None = None
-
-
-class _Event(_Lenient):
-    choices: list[_Choice] | None = None
-    usage: Any = None
-
-
-UNFINISHED = {
-    "length": "The model reached its length limit in the middle of the summary; allow longer answers.",
-    "content_filter": "The server's content filter stopped the summary.",
-    "tool_calls": "The model called a tool instead of writing a summary.",
-    "function_call": "The model called a tool instead of writing a summary.",
-    None: "The answer ended before the model finished; the connection may have been interrupted.",
-}
-
-
-class Answer:
-    """The text so far. `take` says whether the model has finished; `text` gives the summary or says why there is none."""
-
-    def __init__(self, endpoint: Endpoint, max_bytes: int) -> None:
-        self.size = 0
-        self._endpoint = endpoint
-        self._max_bytes = max_bytes
-        self._pieces: list[str] = []
-        self._finish: str | None = None
-        self._called_tool = False
-        self._refusal = ""
-        self._empty = True
-        self.usage: TokenUsage | None = None
-        """The usage that the server counted."""
-
-    def take(self, event: object) -> bool:
-        """Add one event of a stream, or a whole answer. Raises ValueError if it has another shape."""
-        said_now = _Event.model_validate(event)
-        self._count(said_now.usage)
-        for choice in (said_now.choices or [])[:1]:
-            self._empty = False
-            said = choice.delta or choice.message or _Message()
-            self._called_tool = self._called_tool or bool(said.tool_calls or said.function_call)
-            self._refusal += said.refusal or ""
-            self._finish = choice.finish_reason or self._finish
-            self._add(said.content or "")
-        return self._finish is not None
-
-    def take_body(self, body: bytes) -> None:
-        """Read an answer that was sent in one piece although a stream was requested."""
-        content = json.loads(body)
-        if isinstance(content, dict) and content.get("error"):
-            raise WriterError(f"{self._endpoint.host} answered with an error{quoted(self._endpoint, own_words(content))}.")
-        self.take(content)
-
-    def text(self) -> str:
-        if self._empty:
-            raise WriterError(f"{self._endpoint.host} answered, but not with a summary; is CHAINVIZ_LLM_BASE_URL right?")
-        if self._refusal:
-            raise WriterError(f"The model refused to write the summary{quoted(self._endpoint, self._refusal)}.")
-        if self._called_tool:
-            raise WriterError(UNFINISHED["tool_calls"])
-        if self._finish != "stop":
-            raise WriterError(UNFINISHED.get(self._finish, f"The model stopped for another reason{quoted(self._endpoint, self._finish)}."))
-        text = _without_thoughts("".join(self._pieces))
-        if not text.strip():
-            raise WriterError("The model finished without writing anything.")
-        return text
-
-    def _count(self, usage: Any) -> None:
-        """Record the usage. Servers report it at the end, or more with each event, so the last report counts."""
-        counted = usage.model_dump() if isinstance(usage, BaseModel) else usage
-        self.usage = read_usage(counted) or self.usage
-
-    def _add(self, content: str) -> None:
-        self.size += len(content.encode("utf-8", "surrogatepass"))
-        if self.size > self._max_bytes:
-            raise WriterError(f"The answer is longer than {self._max_bytes:,} bytes; no summary is that long.")
-        self._pieces.append(content)
-
-
-def _without_thoughts(text: str) -> str:
-    """Return the text without the thoughts that some servers of reasoning models leave before the answer."""
-    opening, thoughts, rest = text.partition("</think>")
-    return rest.lstrip() if thoughts and opening.lstrip().startswith("<think>") else text
-
 
 COUNT_SECONDS = 2.0
 """The seconds to wait for the server's count of tokens after the text is complete."""
@@ -265,6 +112,8 @@ class _Asking:
     async def ask(self) -> str:
         import httpx2
         import openai
+
+        from chainviz.llm.http_client import open_client
 
         try:
             async with openai.AsyncOpenAI(

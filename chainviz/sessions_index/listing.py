@@ -39,7 +39,7 @@ from chainviz.sessions_index.models import (
     note_changes,
 )
 from chainviz.store.outline.edition import RULES_EDITION
-from chainviz.web.formatting import millionths, models, price_edition
+from chainviz.web.prices import millionths, models, price_edition
 
 AT_ONCE = 500
 """The number of rows written in one statement."""

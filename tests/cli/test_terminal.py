@@ -107,9 +107,9 @@ RUN_EACH = """
 import json, sys
 from tests.cli.test_terminal import NAME
 from chainviz import cli
-from chainviz.commands.server import accounts, serve
+from chainviz.commands.server import installation, serve
 serve.serve = lambda *words, **more: None
-accounts.read_password = lambda: "a long enough passphrase"
+installation.read_password = lambda: "a long enough passphrase"
 for words in json.load(sys.stdin):
     print("##", words[0], flush=True)
     if words == ["worker"]:

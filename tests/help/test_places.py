@@ -7,7 +7,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from chainviz.core.operations import OPERATIONS
-from chainviz.help.pages import NAMES, OF_NAMESPACES, OF_OPERATIONS, OF_VIEWS, help_page_of
+from chainviz.help.pages import NAMES
+from chainviz.help.places import OF_NAMESPACES, OF_OPERATIONS, OF_VIEWS, help_page_of
 
 pytestmark = pytest.mark.django_db
 

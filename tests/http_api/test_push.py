@@ -16,7 +16,7 @@ from chainviz.accounts.tokens import create_token
 from chainviz.chains.models import Arrival, Chain
 from chainviz.chains.uploads import arrivals
 from chainviz.cli import main
-from chainviz.commands.server import open
+from chainviz.commands.server import push
 from chainviz.jobs.tasks import run_next_job
 from tests import ROOT
 from tests.chains.files import lines
@@ -64,7 +64,7 @@ def test_it_waits_for_a_large_file(
     server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrivals, "BIG", 10)
-    monkeypatch.setattr(open.time, "sleep", lambda seconds: run_next_job())
+    monkeypatch.setattr(push.time, "sleep", lambda seconds: run_next_job())
     (tmp_path / "run.json").write_bytes(FILE)
     assert main(["push", str(tmp_path / "run.json"), "--to", server]) == 0
     assert capsys.readouterr().out.split() == [f"{server}/c/{Chain.objects.get().pk}/"]
@@ -74,17 +74,17 @@ def test_a_push_whose_answer_is_lost_is_sent_again_with_its_key(
     server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys: list[str] = []
-    open_once = open.Server._ask_once
+    open_once = push.Server._ask_once
 
-    def lossy(self: open.Server, request: Any) -> Any:
+    def lossy(self: push.Server, request: Any) -> Any:
         keys.append(request.get_header("Idempotency-key"))
         answer = open_once(self, request)
         if len(keys) < 3:
-            raise open.NoAnswer("connection reset")
+            raise push.NoAnswer("connection reset")
         return answer
 
-    monkeypatch.setattr(open.Server, "_ask_once", lossy)
-    monkeypatch.setattr(open.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(push.Server, "_ask_once", lossy)
+    monkeypatch.setattr(push.time, "sleep", lambda seconds: None)
     (tmp_path / "run.json").write_bytes(FILE)
     assert main(["push", str(tmp_path / "run.json"), "--to", server]) == 0
     assert (len(keys), len(set(keys)), len(keys[0])) == (3, 1, 32)
@@ -97,7 +97,7 @@ def test_a_busy_server_is_asked_again(
     server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    monkeypatch.setattr(open.time, "sleep", waits.append)
+    monkeypatch.setattr(push.time, "sleep", waits.append)
 
     class Busy(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -134,7 +134,7 @@ def test_what_is_missing_is_one_sentence(
     server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, to: str, token: str, said: str
 ) -> None:  # fmt: skip
     monkeypatch.setenv("CHAINVIZ_TOKEN", token)
-    monkeypatch.setattr(open.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(push.time, "sleep", lambda seconds: None)
     (tmp_path / "run.json").write_bytes(FILE)
     assert main(["push", str(tmp_path / "run.json"), "--to", to or server]) in (1, 2)
     assert said in capsys.readouterr().err

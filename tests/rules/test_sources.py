@@ -66,7 +66,7 @@ def test_only_settings_read_the_environment() -> None:
     reads = re.compile(r"os\.environ\.get|os\.getenv|os\.environ\[[^]]+\](?! =)|BaseSettings\)")
     modules = [path for path in sources() if path.suffix == ".py" and path.is_relative_to(ROOT / "chainviz")]
     readers = {str(path.relative_to(ROOT)) for path in modules if reads.search(path.read_text())}
-    own = {"chainviz/settings.py", "chainviz/locations.py", "chainviz/commands/server/open.py"}
+    own = {"chainviz/settings.py", "chainviz/locations.py", "chainviz/commands/server/push.py"}
     assert readers == {*own, "chainviz/core/sources/machine.py"}
 
 

@@ -38,8 +38,8 @@ from chainviz.store.content.codec import unpack
 from chainviz.store.models import Snapshot
 from chainviz.store.outline.measures import unpack_charts
 from chainviz.store.transfer.document_context import context_of
-from chainviz.web.formatting import models
 from chainviz.web.http import see_other
+from chainviz.web.prices import models
 
 # Compare two chains that share nothing in the store, such as two runs of one task. Both are read completely, long
 # chains once by a job.

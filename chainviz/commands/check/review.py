@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chainviz.commands.io import tell
-from chainviz.commands.server.open import TOKEN, Server, token_of_environment
+from chainviz.commands.server.push import TOKEN, Server, token_of_environment
 from chainviz.core.errors import OptionsError
 
 _NAMED = re.compile(r"(?:(?P<server>https?://.*)/c/|(?:.*/c/)?)(?P<chain>\d{1,18})(?:/.*)?")

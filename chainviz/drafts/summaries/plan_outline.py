@@ -26,7 +26,8 @@ from chainviz.drafts.summaries.runs import endpoint
 from chainviz.llm import Endpoint
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_shapes import StoredShape
-from chainviz.web.formatting import byte_text, models, round_tokens_text, share_text, tokens_text
+from chainviz.web.formatting import byte_text, round_tokens_text, share_text, tokens_text
+from chainviz.web.prices import models
 
 NO_ENDPOINT = Endpoint()
 SHOWN = 60

@@ -59,7 +59,7 @@ def test_a_file_of_models_that_cannot_be_used_is_named(text: str, tmp_path: Path
 def test_neither_prices_nor_a_tokenizer_are_loaded_before_they_are_needed() -> None:
     code = (
         "import sys, chainviz; chain = chainviz.generate(messages=5); str(chain), chain.verdict('openai_chat')\n"
-        "from chainviz.core.usage import document_usage, estimate, model_catalog, recorded\n"
+        "from chainviz.core.usage import document_usage, model_catalog, recorded\n"
         "from chainviz import settings, cli\n"
         "assert not {'genai_prices', 'bpe_openai', 'httpx2'} & set(sys.modules)"
     )
