@@ -124,6 +124,14 @@ class Excerpt:
         return tuple((path, index, message) for path, (index, message) in zip(paths, numbered, strict=True))
 
     @cached_property
+    def rules_of_pairs(self) -> Mapping[Path, frozenset[str]]:
+        """The rules of the problems in each pair, or in the header."""
+        found: dict[Path, set[str]] = {}
+        for problem in self.problems:
+            found.setdefault(problem.path.node, set()).add(problem.rule)
+        return {node: frozenset(rules) for node, rules in found.items()}
+
+    @cached_property
     def copies(self) -> Counter[ToolResult]:
         """The number of times that it has each result."""
         return Counter(part for message in self.section.messages for part in message.parts if isinstance(part, ToolResult))
@@ -401,7 +409,7 @@ def _fixes_of(excerpt: Excerpt, problem: Problem) -> tuple[str, ...]:
         return (MOVE_RESULT, *problem.fixes)
     if isinstance(part, ToolCall) and part.type == "computer":
         return tuple(fix for fix in problem.fixes if fix != "answer-call")  # only a screenshot can be its result
-    rules_of_pair = {each.rule for each in excerpt.problems if each.path.node == problem.path.node}
+    rules_of_pair = excerpt.rules_of_pairs.get(problem.path.node, ())
     if problem.rule == "pending-call" and "unmatched-result" in rules_of_pair:
         return (RENAME_RESULT, *problem.fixes)
     if not isinstance(part, ToolResult):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -131,10 +132,13 @@ def _find_calls(found: Matches) -> None:
 
 def _match(strays: list[Stray], calls: list[CallRef], key_of: Callable[[CallRef], str]) -> tuple[list[Stray], list[CallRef]]:
     """Match results to as many calls with the same key, in order. Return the results and calls that are left."""
-    for key in {key_of(stray.ref) for stray in strays} - {""}:
-        alike = [stray for stray in strays if key_of(stray.ref) == key]
-        wanted = [call for call in calls if key_of(call) == key]
-        if len(alike) == len(wanted):
+    by_key: defaultdict[str, tuple[list[Stray], list[CallRef]]] = defaultdict(lambda: ([], []))
+    for stray in strays:
+        by_key[key_of(stray.ref)][0].append(stray)
+    for call in calls:
+        by_key[key_of(call)][1].append(call)
+    for key, (alike, wanted) in by_key.items():
+        if key and len(alike) == len(wanted):
             for stray, call in zip(alike, wanted, strict=True):
                 stray.call = call.id
     taken = {stray.call for stray in strays}
