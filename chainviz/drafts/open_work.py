@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
@@ -57,9 +58,11 @@ drafts_on = PreparedQuery(lambda person, chain: open_drafts(person).filter(chain
 
 def drafts_of(chains: Iterable[Chain], person: User) -> dict[int, OpenDraft]:
     """Return for each chain the draft of its newest version, else of an older one."""
-    keys = [chain.pk for chain in chains]
-    found = open_drafts(person).filter(chain__in=keys) if keys else ()
-    return {draft.chain_id: OpenDraft(draft.pk, draft.steps) for draft in reversed(found)}  # type: ignore[attr-defined]
+    keys = {chain.pk for chain in chains}
+    return {chain: OpenDraft(pk, steps) for chain, pk, steps in reversed(_drafts_of(person.pk)) if chain in keys}
+
+
+_drafts_of = PreparedQuery[Any](lambda person: open_drafts(person).values_list("chain", "pk", "steps"))  # type: ignore[misc]
 
 
 _jobs_of = PreparedQuery(lambda person: Job.objects.visible_to(person).unfinished().order_by("pk"))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 from django.db.models import F
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership, Team
 from chainviz.jobs.models import AsciiJSONField
+from chainviz.store.prepared_query import PreparedQuery
 
 
 class Source(models.Model):
@@ -47,7 +50,10 @@ Revision = tuple[tuple[int, int], ...]
 
 def revision_of(team: int) -> Revision:
     """Return a value that differs after every change of a team's sessions."""
-    return tuple(Source.objects.filter(team=team).order_by("pk").values_list("pk", "revision"))
+    return tuple(_revisions(team))
+
+
+_revisions = PreparedQuery[Any](lambda team: Source.objects.filter(team=team).order_by("pk").values_list("pk", "revision"))
 
 
 class SessionQuerySet(models.QuerySet["Session"]):

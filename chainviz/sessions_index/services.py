@@ -138,7 +138,7 @@ def sources_of(team: Team) -> list[Source]:
 
 
 def has_chosen(team: Team) -> bool:
-    return Source.objects.filter(team=team).exists()
+    return bool(revision_of(team.pk))
 
 
 def scan(team: Team) -> Job | None:

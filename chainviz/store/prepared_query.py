@@ -38,19 +38,15 @@ class PreparedQuery(Generic[M]):
         ready.connection = connections[queryset.db]  # each thread has a connection of its own
         ready.as_sql = lambda *args, **options: (sql, tuple(values.get(each, each) for each in marked))
         rows: Any = queryset
-        return list(rows._iterable_class(_Ready(queryset, ready)))
+        return list(rows._iterable_class(_Changed(queryset, query=_Changed(queryset.query, get_compiler=lambda *args, **options: ready))))
 
 
-class _Ready:
-    """The queryset for Django's code that makes objects of rows, with a compiler that has its SQL."""
+class _Changed:
+    """An object with other attributes, for Django's code that makes values of rows."""
 
-    def __init__(self, queryset: QuerySet[Any], compiler: Any) -> None:
-        self._queryset = queryset
-        self._compiler = compiler
-        self.query = self
-
-    def get_compiler(self, **options: Any) -> Any:
-        return self._compiler
+    def __init__(self, changed: Any, **attributes: Any) -> None:
+        self._changed = changed
+        vars(self).update(attributes)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._queryset, name)
+        return getattr(self._changed, name)

@@ -101,7 +101,7 @@ def test_of_many_files_each_is_taken_or_refused_for_itself(client: Client) -> No
 
 def test_a_long_tray_shows_its_newest_lines_and_counts_all(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that ask nothing of a person are one line together beyond the newest; what failed is shown to the last."""
-    monkeypatch.setattr(tray, "SHOWN", SHOWN)
+    monkeypatch.setattr(tray, "SHOWN", {"added": SHOWN})
     files = [(f"{number}.json", chat(say=f"Run {number}")) for number in range(SHOWN + 2)]
     answer = send(client, *files, *((f"bad {number}.json", MISSING_COMMA) for number in range(2)))
 

@@ -9,6 +9,7 @@ from chainviz.accounts.models import User
 from chainviz.chains.library.models import ColumnChoice
 from chainviz.chains.models import Chain
 from chainviz.sessions_index.models import Session
+from chainviz.store.prepared_query import PreparedQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,12 @@ def _field(column: Column, row: Chain | Session) -> str:
 
 
 def chosen_columns(user: User) -> tuple[Column, ...]:
-    choice = ColumnChoice.objects.filter(user=user).first()
-    names = {*ALWAYS, *(choice.columns if choice else FIRST_SHOWN)}
+    choices = _choices(user.pk)
+    names = {*ALWAYS, *(choices[0].columns if choices else FIRST_SHOWN)}
     return tuple(column for column in COLUMNS if column.name in names)
+
+
+_choices = PreparedQuery(lambda person: ColumnChoice.objects.filter(user=person))
 
 
 def choose_columns(user: User, names: Iterable[str]) -> None:

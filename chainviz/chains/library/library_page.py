@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, Exists, Max, OuterRef, Q, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -32,13 +32,14 @@ from chainviz.chains.library.reading import reading_of
 from chainviz.chains.library.saved_filters import filters_of
 from chainviz.chains.library.search import not_indexed
 from chainviz.chains.library.sessions import ENDING_WORDS, HEALTH_WORDS, Library, agents_in, library_of
-from chainviz.chains.models import Arrival, Chain, WorkingCopy
+from chainviz.chains.models import Arrival, Chain, ChainQuerySet
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads.imports import RAW_TEXT
 from chainviz.chains.uploads.tray import tray_of
 from chainviz.chains.welcome import is_first_page
 from chainviz.core.formats import FORMATS, format_label
 from chainviz.sessions_index.models import SessionQuerySet
+from chainviz.store.prepared_query import PreparedQuery
 from chainviz.web.context import leave_tour, start_tour
 from chainviz.web.formatting import folder_name
 from chainviz.web.http import own_page, page_or_fragment, see_other, small_number, wants_fragment
@@ -207,15 +208,7 @@ def counts(member: Membership, shown: Library | None = None) -> dict[str, int]:
     """Count the chains and sessions that a person may see. `newest` and `newest_session` are the keys of the chain and the
     session that were added last."""
     shown = shown or library_of(member)
-    mine, is_kept = Chain.objects.visible_to(member), Q(trashed_at=None)
-    found = mine.aggregate(
-        chains=Count("pk", filter=is_kept),
-        bytes=Sum("size", filter=is_kept, default=0),
-        with_problems=Count("pk", filter=is_kept & (Q(problems__gt=0) | Q(warnings__gt=0))),
-        refused=Count("pk", filter=is_kept & Q(health="refused")),
-        binned=Count("pk", filter=~is_kept),
-        newest=Max("pk", default=0),
-    )
+    found = next(iter(_chain_counts(member.team_id)), _NO_CHAINS)
     sessions = shown.keep("counts", _count_sessions)
     copies = shown.copies.aggregate(
         count=Count("pk"),
@@ -223,16 +216,42 @@ def counts(member: Membership, shown: Library | None = None) -> dict[str, int]:
         refused=Count("pk", filter=Q(health="refused")),
         secrets=Count("pk", filter=Q(working_copy__session__secrets__gt=0)),
     )
-    mine_kept = mine.in_library()
-    secrets = WorkingCopy.objects.filter(Exists(mine_kept.filter(pk=OuterRef("chain"))), session__secrets__gt=0).count()
     return found | {
         "chains": found["chains"] - copies["count"] + sessions["count"],
         "bytes": found["bytes"] - copies["bytes"] + sessions["bytes"],
         "refused": found["refused"] - copies["refused"] + sessions["refused"],
-        "with_secrets": secrets - copies["secrets"] + sessions["secrets"],
+        "with_secrets": sum(each["count"] for each in _secret_counts(member.team_id)) - copies["secrets"] + sessions["secrets"],
         "newest_session": sessions["newest"],
-        "drafted": with_open_draft(mine_kept, member.user).count(),
+        "drafted": sum(each["count"] for each in _draft_counts(member.team_id, member.user_id)),
     }
+
+
+def _of_team(team: int) -> ChainQuerySet:
+    return Chain.objects.visible_to(Membership(team_id=team))
+
+
+_NO_CHAINS = {"chains": 0, "bytes": 0, "with_problems": 0, "refused": 0, "binned": 0, "newest": 0}
+_IS_KEPT = Q(trashed_at=None)
+_chain_counts = PreparedQuery[Any](
+    lambda team: (
+        _of_team(team)
+        .values("team")
+        .annotate(
+            chains=Count("pk", filter=_IS_KEPT),
+            bytes=Sum("size", filter=_IS_KEPT, default=0),
+            with_problems=Count("pk", filter=_IS_KEPT & (Q(problems__gt=0) | Q(warnings__gt=0))),
+            refused=Count("pk", filter=_IS_KEPT & Q(health="refused")),
+            binned=Count("pk", filter=~_IS_KEPT),
+            newest=Max("pk"),
+        )
+    )
+)
+_secret_counts = PreparedQuery[Any](
+    lambda team: _of_team(team).in_library().filter(working_copy__session__secrets__gt=0).values("team").annotate(count=Count("pk"))
+)
+_draft_counts = PreparedQuery[Any](
+    lambda team, person: with_open_draft(_of_team(team).in_library(), person).values("team").annotate(count=Count("pk"))
+)
 
 
 def _count_sessions(sessions: SessionQuerySet) -> dict[str, int]:

@@ -102,7 +102,7 @@ def _with_term(chains: ChainQuerySet, term: Term, among: Set[int], unread: Set[i
     return found | (among & set(chains.filter(_names(term)).values_list("history", flat=True)))
 
 
-def with_open_draft(chains: ChainQuerySet, person: User) -> ChainQuerySet:
+def with_open_draft(chains: ChainQuerySet, person: User | int) -> ChainQuerySet:
     """Return the chains with an open draft of the person that has steps. The table of drafts belongs to chainviz.drafts."""
     is_open = {"drafts__author": person, "drafts__discarded_at": None, "drafts__saved_as": None}
     drafted = chains.filter(**is_open, drafts__key__in=Step.objects.order_by().values("draft"))
@@ -268,12 +268,12 @@ class View:
 
 
 def listing(library: Library, wanted: Filter, view: View) -> Listing:
-    """Return True if rows are grouped by project. They are grouped only when sorted by time; any other order applies to all rows."""
+    """Return the rows of a page. They are grouped by project only when sorted by time; any other order applies to all rows."""
     entries = fitting_entries(library, wanted, view.member)
     columns = chosen_columns(view.member.user)
     is_grouped = wanted.column == "changed" and not (wanted.folder or wanted.terms)
     projects = entries.by_project() if is_grouped else {}
-    shown = _grouped(entries, projects, wanted, view) if any(projects) else _flat(entries, wanted, view)
+    shown = _grouped(entries, projects, wanted, view) if any(projects) else _flat(entries, projects, wanted, view)
     return replace(
         shown, columns={column.name for column in columns}, headings=[_heading(column, wanted) for column in columns], projects=projects
     )
@@ -311,8 +311,8 @@ def _group(project: str, totals: Totals, rows: Sequence[AnyRow], folded: frozens
     return ProjectGroup(project, key, totals, rows, key in folded, address)
 
 
-def _flat(entries: Entries, wanted: Filter, view: View) -> Listing:
-    totals = entries.totals()
+def _flat(entries: Entries, projects: dict[str, Totals], wanted: Filter, view: View) -> Listing:
+    totals = reduce(Totals.__add__, projects.values()) if projects else entries.totals()
     page: Page[Any] = Paginator(_Numbers(entries, wanted.order, totals.count), ROWS_WITH_HITS if wanted.terms else ROWS).get_page(view.page)
     keys = list(page)
     rows = _rows(keys, view, wanted)

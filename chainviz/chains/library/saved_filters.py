@@ -21,6 +21,7 @@ from chainviz.chains.library.listing import fitting_entries
 from chainviz.chains.library.sessions import library_of
 from chainviz.chains.models import SavedFilter
 from chainviz.jobs.lease import storable
+from chainviz.store.prepared_query import PreparedQuery
 from chainviz.web.http import see_other, small_number
 
 LONGEST_NAME = 60
@@ -30,7 +31,10 @@ AT_ONCE = 0.2
 
 
 def filters_of(member: Membership) -> list[SavedFilter]:
-    return list(SavedFilter.objects.visible_to(member))
+    return _filters_of(member.team_id, member.user_id)
+
+
+_filters_of = PreparedQuery(lambda team, person: SavedFilter.objects.visible_to(Membership(team_id=team, user_id=person)))
 
 
 def texts_of(team: Team | int) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 from urllib.parse import urlencode
 
 from django import template
@@ -17,7 +19,7 @@ from django.utils.safestring import SafeString
 from chainviz.chains.explorer.pasted_error import looks_like_error
 from chainviz.chains.folders.opening import following
 from chainviz.chains.library.agents import agent_view
-from chainviz.chains.library.cells import SessionRow
+from chainviz.chains.library.cells import Row, SessionRow
 from chainviz.chains.library.columns import counts
 from chainviz.chains.library.refresh import changed_rows, row_marks
 from chainviz.chains.render.visible_text import marks
@@ -39,29 +41,51 @@ register.filter(counts)
 
 @dataclass(frozen=True, slots=True)
 class _RowKey:
-    """All that the HTML of a session's row depends on."""
+    """All that the HTML of a row of the library depends on."""
 
-    row: SessionRow = field(compare=False)
-    columns: frozenset[str]
+    template: str
+    values: Mapping[str, Any] = field(compare=False)
+    """The variables of the template."""
     facts: tuple[object, ...]
-    times: tuple[str, ...]
+    """Equal if the HTML is equal."""
 
 
-@register.simple_tag
-def session_row(row: SessionRow, columns: set[str]) -> SafeString:
-    session, now = row.session, timezone.now()
-    # lists are left out: they change together with the state in which the session was read
-    facts = tuple(value for value in vars(session).values() if value is None or type(value) in _PLAIN)
-    times = tuple(relative_time(at, now) for at in (session.changed_at, session.began_at) if at)
-    return _rendered(_RowKey(row, frozenset(columns), (row.is_running, *facts), times))
+@register.simple_tag(takes_context=True)
+def library_row(context: Mapping[str, Any], row: Row | SessionRow) -> SafeString:
+    """Return the table row of a chain or a session."""
+    columns = frozenset(context["shown"])
+    if isinstance(row, SessionRow):
+        return _rendered(_RowKey("chains/library/_session_row.html", {"row": row, "shown": columns}, (columns, *_session_facts(row))))
+    values = {"row": row, "shown": columns, **{name: context.get(name) for name in _ROW_VALUES}}
+    return _rendered(_RowKey("chains/library/_row.html", values, (columns, *_chain_facts(row, context))))
 
 
+_ROW_VALUES = ("marks", "drafts", "jobs", "badges", "labels", "may")
 _PLAIN = frozenset((str, int, bool, datetime))
+
+
+def _session_facts(row: SessionRow) -> Iterator[object]:
+    yield row.is_running
+    # lists are left out: they change together with the state in which the session was read
+    yield from (value for value in vars(row.session).values() if value is None or type(value) in _PLAIN)
+    yield from _times(row.session.changed_at, row.session.began_at)
+
+
+def _chain_facts(row: Row, context: Mapping[str, Any]) -> Iterator[object]:
+    chain = row.chain
+    # the mark covers the columns of the chain and what the page notes about it; the health and the agent may come from its session
+    yield from (chain.pk, context["marks"].get(chain.pk), row.share, row.health, row.agent, frozenset(context.get("may", ())))
+    yield from _times(chain.changed_at, chain.began_at)
+
+
+def _times(*moments: datetime | None) -> Iterator[str]:
+    now = timezone.now()
+    return (relative_time(at, now) if at else "" for at in moments)
 
 
 @lru_cache(maxsize=MOST_ROWS)
 def _rendered(key: _RowKey) -> SafeString:
-    return render_to_string("chains/library/_session_row.html", {"row": key.row, "shown": key.columns})
+    return render_to_string(key.template, dict(key.values))
 
 
 register.filter("marks", marks)

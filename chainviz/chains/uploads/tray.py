@@ -13,12 +13,11 @@ from chainviz.store.prepared_query import PreparedQuery
 
 FEW = 6
 """The most lines with which the tray is open at first."""
-SHOWN = 50
+SHOWN = {"importing": 50, "added": FEW, "already uploaded": FEW}
 """The most lines of an outcome that needs no action; earlier ones share one line."""
 
 CHOOSE, FAILED, RUNNING, ADDED, KNOWN = "to choose", "failed", "importing", "added", "already uploaded"
 _ORDER = (CHOOSE, FAILED, RUNNING, ADDED, KNOWN)
-_ASK_NOTHING = (RUNNING, ADDED, KNOWN)
 _LOOKS = {
     CHOOSE: ("open", "filter"),
     FAILED: ("problem", "problem"),
@@ -70,11 +69,11 @@ class Tray:
 
     @property
     def visible_lines(self) -> list[TrayLine]:
-        return [line for each in _ORDER for line in self._of(each)[-SHOWN if each in _ASK_NOTHING else 0 :]]
+        return [line for each in _ORDER for line in self._of(each)[-SHOWN.get(each, 0) :]]
 
     @property
     def earlier(self) -> list[Earlier]:
-        left = {each: self._of(each)[:-SHOWN] for each in _ASK_NOTHING}
+        left = {each: self._of(each)[:-count] for each, count in SHOWN.items()}
         return [Earlier(each, sum(line.times for line in lines)) for each, lines in left.items() if lines]
 
     @property
