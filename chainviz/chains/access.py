@@ -6,15 +6,9 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from chainviz.accounts.models import Membership, member_of
-from chainviz.chains.models import Arrival, Chain, ChainQuerySet
+from chainviz.chains.models import Arrival, Chain
 from chainviz.store.models import Version
 from chainviz.store.prepared_query import PreparedQuery
-
-
-def chains_for(request: HttpRequest) -> ChainQuerySet:
-    """Return the chains of the library. A chain in the bin must be restored before it can be opened."""
-    return Chain.objects.visible_to(member_of(request)).in_library()
-
 
 _chain_of_team = PreparedQuery(
     lambda team, pk: Chain.objects.visible_to(Membership(team_id=team)).in_library().select_related("local_file").filter(pk=pk)
@@ -22,6 +16,7 @@ _chain_of_team = PreparedQuery(
 
 
 def chain_for(request: HttpRequest, chain_id: int) -> Chain:
+    """Return a chain of the library. A chain in the bin must be restored before it can be opened."""
     found = _chain_of_team(member_of(request).team_id, chain_id)
     if not found:
         raise Http404("No chain matches the address.")

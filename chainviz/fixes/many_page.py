@@ -95,10 +95,10 @@ def _affordable(rows: SessionQuerySet) -> list[Session]:
 
 def _proposal(row: Session) -> Proposal:
     diagnosis = diagnose(session_of_row(row))
-    return Proposal(row, diagnosis, next(_reasons(row, diagnosis), ""))
+    return Proposal(row, diagnosis, next(_reasons(diagnosis), ""))
 
 
-def _reasons(row: Session, diagnosis: Diagnosis) -> Iterator[str]:
+def _reasons(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.causes and not diagnosis.seen:
         yield diagnosis.causes[0]
     if diagnosis.advice:

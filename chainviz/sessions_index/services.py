@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from chainviz.accounts.models import Membership, Team
 from chainviz.core.errors import Refused
-from chainviz.core.sources import FoundStore, Machine, find_stores, get_store
+from chainviz.core.sources import FoundStore, find_stores, get_store
 from chainviz.jobs import lease
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext, start_job
@@ -83,13 +83,13 @@ def may_look_around() -> bool:
     return bool(settings.CHAINVIZ.mode == "local")
 
 
-def find_agents(machine: Machine | None = None) -> list[FoundAgent]:
+def find_agents() -> list[FoundAgent]:
     """Return the agents with sessions on this machine, found by file names only. An agent with a database is included, although the
     database may have no sessions."""
     if not (may_look_around() and settings.CHAINVIZ.discovery):
         return []
     places: dict[str, list[FoundStore]] = {}
-    for found in find_stores(machine):
+    for found in find_stores():
         if found.count != 0:
             places.setdefault(found.store.agent, []).append(found)
     return [FoundAgent(agent, found[0].store.label, found) for agent, found in places.items()]

@@ -11,13 +11,14 @@ from chainviz.core.chain.arguments import fix_json, sanitize
 from chainviz.core.chain.build import add_tool_response
 from chainviz.core.chain.chain import MemoryChain
 from chainviz.core.chain.messages import Message, Text, ToolCall
-from chainviz.core.chain.problems import is_strict, tree_problems
+from chainviz.core.chain.problems import tree_problems
 from chainviz.core.chain.tool_ids import parse_template, renamings
 from chainviz.core.chain.tree import ChainAST, parse
 from chainviz.core.errors import OptionsError, Refused
 from chainviz.core.operations.repair import CHOICES, RepairOptions, propose, repaired
-from chainviz.core.reference import normalized_by_reference, parsed_by_reference
+from chainviz.core.reference import parsed_by_reference
 from tests.core.pictures import ai, call, h, odd, result, s, tool
+from tests.core.reference import is_strict, normalized_by_reference
 
 
 def by_reference(*messages: Message) -> tuple[Message, ...]:

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainviz.core.chain.messages import HUMAN, ToolResult
-from chainviz.core.chain.problems import is_strict, tree_problems
+from chainviz.core.chain.problems import tree_problems
 from chainviz.core.chain.tree import parse
 from chainviz.core.generate import PREDEFINED, ChainConfig, generate_chain, generate_complex_chain, generate_messages
+from tests.core.reference import is_strict
 
 BROKEN = {"with-tool", "with-multiple-tools", "with-consecutive-humans", "with-missing-tool-response", "with-unexpected-tool"}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from chainviz.core.chain.messages import Message
-from chainviz.core.chain.problems import _pair_problems, is_strict, strict_error, tree_problems
+from chainviz.core.chain.problems import _pair_problems, strict_error, tree_problems
 from chainviz.core.chain.tree import parse
 from tests.core.cases import cases, read_messages
 from tests.core.pictures import ai, call, h, odd, s, tool
@@ -64,7 +64,7 @@ def test_a_problem_names_its_place_for_people() -> None:
     [pytest.param(request, expected, id=name) for name, request, expected in cases("ast", "reparse") if not request["force"]],
 )
 def test_strict_is_the_reference_decision(request_: dict[str, object], expected: dict[str, object]) -> None:
-    assert is_strict(parse(read_messages(request_))) == (expected["error"] is None)
+    assert (strict_error(parse(read_messages(request_))) is None) == (expected["error"] is None)
 
 
 @given(chains)

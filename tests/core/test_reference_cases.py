@@ -14,8 +14,9 @@ from chainviz.core.chain.reasoning import clear_reasoning, contains_tool_call_re
 from chainviz.core.chain.tool_ids import parse_template
 from chainviz.core.chain.tree import parse
 from chainviz.core.errors import Refused
-from chainviz.core.reference import normalized_by_reference, parsed_by_reference, sanitized_by_reference
+from chainviz.core.reference import parsed_by_reference
 from tests.core.cases import each_case, expected_message, read_messages, same_tree
+from tests.core.reference import normalized_by_reference, sanitized_by_reference
 
 
 def parsed(request_: dict[str, Any], expected: dict[str, Any]) -> tuple[Message, ...] | None:

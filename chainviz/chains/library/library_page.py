@@ -96,7 +96,7 @@ def columns(request: HttpRequest) -> HttpResponse:
     return see_other(library_address(request.POST.get("query", "")))
 
 
-def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
+def library_page(request: HttpRequest) -> HttpResponse:
     """Show the library; after a failed upload, with the reason. An API error in the search field opens the chain with its id."""
     member = member_of(request)
     kept, everything = Chain.objects.visible_to(member).in_library(), library_of(member)
@@ -128,7 +128,7 @@ def library_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         **_addresses(shown),
         **({} if wants_fragment(request) else _around_the_table(request, wanted, everything, folders)),
     }
-    return page_or_fragment(request, "chains/library/library.html", "chains/library/_table.html", context, status=status)
+    return page_or_fragment(request, "chains/library/library.html", "chains/library/_table.html", context)
 
 
 @requires("read")

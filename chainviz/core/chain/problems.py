@@ -92,10 +92,6 @@ def strict_error(tree: ChainAST[M]) -> str | None:
     return next((problem.text for problem in problems if problem.severity == "error" or problem.rule in BEGINS_OR_ENDS_ODDLY), None)
 
 
-def is_strict(tree: ChainAST[M]) -> bool:
-    return strict_error(tree) is None
-
-
 def section_problems(section: Section[M], number: int, index: int, follows: bool) -> Iterator[Problem]:
     """Yield the problems of one section. `index` is the index of its first message; `follows` says that another section follows."""
     yield from _header_problems(section, number, index)

@@ -21,6 +21,8 @@ from chainviz.core.errors import OptionsError, Refused
 M = TypeVar("M", bound=Shape)
 
 DEFAULT_TEMPLATE = "call_{r:24:x}"
+SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
+"""The only ids that older models of Mistral accept."""
 MOST_CHARACTERS = 256
 
 _DIGITS, _LOWER, _UPPER = string.digits, string.ascii_lowercase, string.ascii_uppercase

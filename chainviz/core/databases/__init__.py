@@ -67,8 +67,8 @@ def database_in(look: Look) -> Database | None:
     return next((database for database in DATABASES if database.is_mine(look.tables)), None)
 
 
-def write_sessions(path: Path, database: Database, changes: Sequence[Change], mark: str = BACKUP) -> Path:
-    """Write changed sessions in one transaction, and return the backup of the database, named with `mark`.
+def write_sessions(path: Path, database: Database, changes: Sequence[Change]) -> Path:
+    """Write changed sessions in one transaction, and return the backup of the database.
 
     Raises Refused, and changes nothing, where one of them is another one by now or the agent has the database open.
     """
@@ -80,7 +80,7 @@ def write_sessions(path: Path, database: Database, changes: Sequence[Change], ma
             database.write(connection, change.id, change.old, change.new)
 
     _refuse_reading_only(database)
-    return write_database(path, write, mark)
+    return write_database(path, write, BACKUP)
 
 
 def restore_sessions(path: Path, database: Database, backup: Path, documents: Mapping[str, bytes]) -> Path:

@@ -47,31 +47,28 @@ class Recognition:
 def called_tools(chain: Chain, section: str = ACTION) -> frozenset[str]:
     """Return the names of all tools that the chain calls, natively or in action sections. Reads the whole chain once."""
     names = {call.name for shape in chain.shapes() for call in shape.calls}
-    for _, message in read_messages(chain, 0, len(chain)):
+    for _, message in read_messages(chain):
         if message.role == AI:
             names.update(entry.name for action in read_actions(message, section) for entry in action.calls.entries)
     return frozenset(names - {""})
 
 
-def observe(chain: Chain, recognition: Recognition, start: int = 0, stop: int | None = None) -> Iterator[ObservedMessage]:
-    """Yield the results in the messages `start` to `stop`."""
-    for _, _, observed in walk(chain, recognition, start, stop):
+def observe(chain: Chain, recognition: Recognition) -> Iterator[ObservedMessage]:
+    """Yield the results in a chain."""
+    for _, _, observed in walk(chain, recognition):
         yield from observed
 
 
-def walk(
-    chain: Chain, recognition: Recognition, start: int = 0, stop: int | None = None
-) -> Iterator[tuple[int, Message, list[ObservedMessage]]]:
-    """Yield the messages `start` to `stop`, each with its place and the results in it."""
+def walk(chain: Chain, recognition: Recognition) -> Iterator[tuple[int, Message, list[ObservedMessage]]]:
+    """Yield the messages of a chain, each with its place and the results in it."""
     turns = _Turns(recognition)
-    turns.go_to(chain, start)
-    for place, message in read_messages(chain, start, len(chain) if stop is None else stop):
+    for place, message in read_messages(chain):
         yield place, message, list(turns.step(place, message))
 
 
-def read_messages(chain: Chain, start: int, stop: int) -> Iterator[tuple[int, Message]]:
-    for begin in range(start, stop, STRETCH):
-        yield from enumerate(chain.slice(begin, min(begin + STRETCH, stop)), begin)
+def read_messages(chain: Chain) -> Iterator[tuple[int, Message]]:
+    for begin in range(0, len(chain), STRETCH):
+        yield from enumerate(chain.slice(begin, min(begin + STRETCH, len(chain))), begin)
 
 
 class _Turns:
@@ -81,17 +78,6 @@ class _Turns:
         self._recognition = recognition
         self._reader = ObservationReader(recognition.tools)
         self._turn: _Turn | None = None
-
-    def go_to(self, chain: Chain, place: int) -> None:
-        """Skip the messages before `place`; reads only those that the results behind them need."""
-        shapes = chain.shapes()
-        last = next((at for at in range(place - 1, -1, -1) if shapes[at].role == AI), place)
-        for at in range(last, place):
-            if shapes[at].role == TOOL and self._turn:
-                for ref in shapes[at].results:
-                    self._turn.by_id(ref.id)
-            else:
-                deque(self.step(at, chain[at]), maxlen=0)
 
     def step(self, place: int, message: Message) -> Iterator[ObservedMessage]:
         if message.role == AI:

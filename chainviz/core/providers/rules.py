@@ -16,6 +16,7 @@ from operator import or_
 from chainviz.core.chain.messages import AI, Message, Opaque, Text, Thinking, ToolCall
 from chainviz.core.chain.problems import Problem, Severity
 from chainviz.core.chain.reasoning import acts_unsigned, acts_unthinking, thinks_signed
+from chainviz.core.chain.tool_ids import SHORT_ID
 from chainviz.core.providers.request import Request
 from chainviz.core.providers.server_blocks import lone_calls, lone_results
 
@@ -113,9 +114,6 @@ class Wording:
     """Fixes of the message that the error names, for a cause that no rule can see in the chain."""
 
 
-_NINE = re.compile(r"[a-zA-Z0-9]{9}")
-
-
 class Mark(IntFlag):
     """Facts about an AI message that the rules of a section use."""
 
@@ -145,7 +143,7 @@ def marks_of(message: Message) -> Mark:
     if message.role != AI:
         return NO_MARK
     kinds = set(map(type, message.parts))
-    has_odd_id = not all(map(_NINE.fullmatch, [call.id for call in message.calls]))
+    has_odd_id = not all(map(SHORT_ID.fullmatch, [call.id for call in message.calls]))
     if kinds <= _SAID:  # nearly every message
         return _OF_CALLS[acts_unsigned(message), has_odd_id] if message.calls else NO_MARK
     found: list[Mark] = []

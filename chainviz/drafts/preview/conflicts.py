@@ -129,7 +129,7 @@ def conflict_page(draft: Draft, sent: Sent = NOTHING_SENT) -> ConflictPage:
         hidden=hidden_choices(sent.choices, others),
         previous=max(1, first - len(shown)) if first > 1 else 0,
         next=first + len(shown) if first + len(shown) <= total else 0,
-        sides=() if total else tuple(_sides(draft, head, compared)),
+        sides=() if total else tuple(_sides(head, compared)),
         theirs_href=reverse("chains:diff", args=[chain.pk, draft.base, head.number]),
         seen=seen_by(draft),
         note=draft.stored.note,
@@ -148,7 +148,7 @@ def _theirs(draft: Draft, base: Version, head: Version) -> Compared:
     return Compared(compare(old, new), old, new, StoredRows(old), StoredRows(new), links)
 
 
-def _sides(draft: Draft, head: Version, compared: tuple[Compared | None, Compared | None]) -> list[OneSide]:
+def _sides(head: Version, compared: tuple[Compared | None, Compared | None]) -> list[OneSide]:
     mine, theirs = compared
     assert mine is not None and theirs is not None, "a side in another format needs a choice"
     note = f" · “{head.note}”" if head.note else ""

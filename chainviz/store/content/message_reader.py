@@ -98,16 +98,16 @@ Runs = dict[int, tuple[str, int | None, str]]
 COLUMNS = ("digest", "size", "skeleton", "preview", "source")
 
 
-def read_rows(pieces: Iterable[Piece], runs: Runs | None = None) -> Iterator[StoredMessage]:
-    """Yield the message rows of some pieces, in order. `runs` collects the facts of their runs from the same query."""
+def read_rows(pieces: Iterable[Piece]) -> Iterator[StoredMessage]:
+    """Yield the message rows of some pieces, in order."""
     for group in _groups(pieces):
-        found = _read_group(group, runs)
+        found = _read_group(group)
         for piece in group:
             for position in range(piece.start, piece.start + piece.length):
                 yield found[piece.run, position]
 
 
-def _read_group(group: Sequence[Piece], runs: Runs | None) -> dict[tuple[int, int], StoredMessage]:
+def _read_group(group: Sequence[Piece], runs: Runs | None = None) -> dict[tuple[int, int], StoredMessage]:
     found = {}
     rows = _select(Message, COLUMNS, group) if runs is None else _select_with_runs(group, runs)
     for run, position, digest, size, skeleton, preview, source in rows:

@@ -91,8 +91,8 @@ FEW = 12
 """The number of steps whose outlines are read with them, because the page of a draft needs the last one."""
 
 
-def start_draft(base: Version, *, author: str, note: str = "") -> Draft:
-    draft = Draft.objects.create(history_id=base.history_id, base=base, author=author, note=note)
+def start_draft(base: Version, *, author: str) -> Draft:
+    draft = Draft.objects.create(history_id=base.history_id, base=base, author=author)
     draft.steps_read = ()
     return draft
 

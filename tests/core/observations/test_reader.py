@@ -10,7 +10,6 @@ from chainviz.core.observations.contract import CallPlace
 from chainviz.core.observations.index import Medium, media_in
 from chainviz.core.observations.reader import Recognition, called_tools, observe, walk
 from tests.core.pictures import ai, h, tool
-from tests.core.test_linear import StoredChain
 from tests.cpu import cpu_seconds
 
 PNG = Image("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6B")
@@ -76,22 +75,6 @@ def test_a_text_without_headers_is_a_result_where_one_says_so() -> None:
     assert not list(observe(chain, Recognition(frozenset("a"))))
     (found,) = observe(chain, Recognition(frozenset("a"), raw=True))
     assert (found.convention, found.results[0].tool, found.results[0].content) == ("raw", "a", "just text")
-
-
-def test_a_window_says_the_same_as_the_whole() -> None:
-    chain = MemoryChain(CHAIN)
-    whole = list(observe(chain, RECOGNITION))
-    for start in range(len(CHAIN)):
-        for stop in range(start, len(CHAIN) + 1):
-            assert list(observe(chain, RECOGNITION, start, stop)) == [each for each in whole if start <= each.message < stop]
-
-
-def test_a_window_in_a_long_pair_reads_only_its_messages_and_the_one_with_the_calls() -> None:
-    calls = [ToolCall(str(i), "a", "{}") for i in range(500)]
-    chain = StoredChain([h("q"), ai(*calls), *[tool(ToolResult(str(i), "", "x")) for i in range(500)]])
-    found = list(observe(chain, RECOGNITION, 400, 410))  # type: ignore[arg-type]
-    assert [result.call.part for each in found for result in each.results] == list(range(398, 408))  # type: ignore[union-attr]
-    assert chain.read == {1, *range(400, 410)}
 
 
 def media_of(chain: MemoryChain) -> list[Medium]:

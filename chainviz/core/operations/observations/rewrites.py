@@ -167,7 +167,7 @@ Pair = BodyPair[Message]
 
 def move_to_text(task: Task) -> Iterator[Rewrite | Skip]:
     reader = ObservationReader(task.recognition.tools)
-    messages = read_messages(task.chain, 0, len(task.chain))
+    messages = read_messages(task.chain)
     for place, pair in _pairs(counted(messages, len(task.chain), task.context.progress, "read")):
         if pair.ai is not None and pair.ai.calls:
             obstacle = _obstacle_to_text(pair)

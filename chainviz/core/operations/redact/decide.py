@@ -130,14 +130,14 @@ def audit_record(table: DecisionTable, options: RedactOptions) -> dict[str, Any]
         "policy": options.policy,
         "enabled": options.enabled,
         "parameters": {**parameters, "own_placeholder": options.placeholder != DEFAULT},
-        "rows": [_row(table, row) for row in table.rows],
+        "rows": [_row(row) for row in table.rows],
         "rate": metrics.rate,
         "distribution": metrics.distribution,
         "bytes_saved": metrics.bytes_saved,
     }
 
 
-def _row(table: DecisionTable, row: Row) -> dict[str, Any]:
+def _row(row: Row) -> dict[str, Any]:
     return {
         "message": row.message,
         "path": row.path,

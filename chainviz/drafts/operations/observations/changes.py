@@ -127,9 +127,9 @@ def _diff(old: Sequence[Message], rewrite: Rewrite) -> tuple[SafeString, str]:
     text = TextDiff("\n".join(_lines(old, is_one=is_one, with_ids=True)), "\n".join(after))
     rows: list[diff_html.Row] = []
     left = MOST_LINES
-    for is_same, run in groupby(text.rows(), key=lambda row: isinstance(row, Fold) or row.kind == "same"):
+    for _, run in groupby(text.rows(), key=lambda row: isinstance(row, Fold) or row.kind == "same"):
         found = list(run)
-        rows += _html_rows(found[:left], is_same=is_same)
+        rows += _html_rows(found[:left])
         left -= min(left, len(found))
     note = "The rest is in the preview of the draft." if not left else ""
     cuts = _cuts(splice.messages, rewrite.losses) if is_one else {}
@@ -161,7 +161,7 @@ def _marked(row: diff_html.Row, cuts: Mapping[int, str]) -> Iterator[diff_html.R
     yield diff_html.Lines(tuple(begun))
 
 
-def _html_rows(rows: Sequence[DiffRow | Fold], *, is_same: bool) -> Iterator[diff_html.Row]:
+def _html_rows(rows: Sequence[DiffRow | Fold]) -> Iterator[diff_html.Row]:
     for is_fold, run in groupby(rows, key=lambda row: isinstance(row, Fold)):
         if is_fold:
             yield from (diff_html.Sentence("expand", count_text(row.lines, "unchanged line")) for row in run if isinstance(row, Fold))

@@ -14,7 +14,6 @@ from pydantic import ValidationError
 from chainviz.core.chain.chain import MemoryChain, apply_splices
 from chainviz.core.chain.messages import SYSTEM, Message, Shape
 from chainviz.core.chain.paths import parse_path
-from chainviz.core.chain.problems import is_strict
 from chainviz.core.chain.tree import parse, span
 from chainviz.core.errors import Refused
 from chainviz.core.load import load_file
@@ -24,6 +23,7 @@ from chainviz.core.operations.contract import Context, Outcome
 from chainviz.core.operations.summarize import SUMMARIZE
 from tests.core.operations.compact.made import LEAVES, STRATEGIES, of_letters, strict_chains
 from tests.core.pictures import ai, call, h, s, tool
+from tests.core.reference import is_strict
 from tests.core.strategies import chains
 from tests.examples import examples
 from tests.shared_folder import SAMPLES

@@ -124,12 +124,11 @@ def read_json_schema(schema: Any, beside: Mapping[str, Any]) -> ResponseFormat |
     return ResponseFormat(schema, name, description, strict if isinstance(strict, bool) else None)
 
 
-def json_schema_members(format: ResponseFormat, strict: bool | None = None) -> dict[str, Any]:
+def json_schema_members(format: ResponseFormat) -> dict[str, Any]:
     members: dict[str, Any] = {"name": format.name or "response"}
     if format.description:
         members["description"] = format.description
     members["schema"] = format.schema or NO_ARGUMENTS
-    strict = format.strict if strict is None else strict
-    if strict is not None:
-        members["strict"] = strict
+    if format.strict is not None:
+        members["strict"] = format.strict
     return members

@@ -168,7 +168,7 @@ def _fix(work: Worklist, found: Matches, stray: Stray, moves: dict[int, list[tup
     if choice is None:
         return None
     if choice == "add-call":
-        _add_call(work, turn, stray, part, about)
+        _add_call(work, turn, part, about)
         return choice
     work.edit(stray.place).parts[stray.ref.part] = (replace(part, call_id=stray.call),) if choice == "rename-result" else ()
     if choice == "move-result":
@@ -239,7 +239,7 @@ def _join(work: Worklist, stray: Stray, part: ToolResult) -> None:
     work.edit(place).parts[index] = (replace(first, content=content, media=(*first.media, *part.media)),)
 
 
-def _add_call(work: Worklist, turn: Turn, stray: Stray, part: ToolResult, about: int) -> None:
+def _add_call(work: Worklist, turn: Turn, part: ToolResult, about: int) -> None:
     """Add a call to the pair's AI message, or to a new one before the first message of a pair that has none."""
     call = ToolCall(part.call_id, part.name or UNNAMED_TOOL, FALLBACK_REQUEST_ARGUMENTS)
     if turn.ai is not None:

@@ -24,6 +24,7 @@ from chainviz.core.chain.messages import (
     is_blank,
 )
 from chainviz.core.chain.surrogates import has_escaped_surrogate, has_lone_surrogate, without_surrogates
+from chainviz.core.chain.tool_ids import SHORT_ID
 from chainviz.core.chain.tree import misnamed_results
 from chainviz.core.documents.json.edit import parse
 from chainviz.core.formats import get_format
@@ -178,7 +179,6 @@ def _drop(work: Worklist, place: int, message: Message, blank: list[int]) -> Non
 # accept the names unchanged.
 
 
-SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
 ID, LONGEST_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}"), 40
 NAME, LONGEST_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}"), 64
 """Ids and names that every API accepts."""
