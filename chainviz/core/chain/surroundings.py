@@ -62,6 +62,13 @@ _WHAT: dict[UnreadKind, tuple[str, str, str]] = {
     "part": ("part of", "parts of", "type"),
     "field": ("text in", "texts in", "field"),
 }
+_NOT_SHOWN: dict[UnreadKind, str] = {
+    "instructions": "The field “{}” beside the messages contains instructions that are not shown as a message.",
+    "tools": "The field “{}” of messages contains tool calls or results that are not shown.",
+    "definitions": "The field “{}” beside the messages contains tool definitions under a name that chainviz does not know.",
+    "stream": "The field “{}” contains a recorded stream that is not shown.",
+    "list": "The field “{}” beside the messages contains more messages, which this chain does not show.",
+}
 LONGEST_NAME = 60
 
 
@@ -74,16 +81,8 @@ def still_unread(unread: Sequence[Unread], roles: Callable[[], Container[str]]) 
 def describe_unread(unread: Unread) -> str:
     """Return a sentence that names the content that was not read, and its first places."""
     name = unread.name[:LONGEST_NAME]
-    if unread.kind == "instructions":
-        return f"The field “{name}” beside the messages contains instructions that are not shown as a message."
-    if unread.kind == "tools":
-        return f"The field “{name}” of messages contains tool calls or results that are not shown."
-    if unread.kind == "definitions":
-        return f"The field “{name}” beside the messages contains tool definitions under a name that chainviz does not know."
-    if unread.kind == "stream":
-        return f"The field “{name}” contains a recorded stream that is not shown."
-    if unread.kind == "list":
-        return f"The field “{name}” beside the messages contains more messages, which this chain does not show."
+    if unread.kind in _NOT_SHOWN:
+        return _NOT_SHOWN[unread.kind].format(name)
     one, several, noun = _WHAT[unread.kind]
     named = f" (“{name}”)" if name else ""
     return f"{unread.count:,} {one if unread.count == 1 else several} a {noun} that chainviz does not know{named}{_where(unread)}."

@@ -162,19 +162,13 @@ PROVIDER = Provider(
     chosen_rules=(*FORM.rules, NO_REASONING, MAYBE_NO_REASONING),
     sent=(_reasoning,),
 )
-PROVIDER_2025 = Provider(
-    "deepseek-v3.2",
-    "DeepSeek chat (until May 2026)",
-    "DeepSeek",
-    RULES,
-    vendor="deepseek",
-    call_ids=CALL_IDS,
-    formats=FORMATS,
-    wire=check_chat,
-    usual=usual_chat,
-    wire_rule=FORM,
+PROVIDER_2025 = replace(
+    PROVIDER,
+    name="deepseek-v3.2",
+    label="DeepSeek chat (until May 2026)",
     chosen_rules=FORM.rules,
     section_rules=(reasoning_missing(UNEVEN_REASONING),),
+    sent=(),
 )
 
 

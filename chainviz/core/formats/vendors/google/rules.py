@@ -265,22 +265,6 @@ CURRENT_TURN = SectionRule(
     UNSIGNED, Mark.UNSIGNED, "calls a tool without a thought signature", in_last=True, of_part=True, in_own_form=True
 )
 """The first call of each message in the current turn needs a signature. The turn begins after the last user text."""
-GEMINI_2_5 = Provider(
-    "gemini-2.5",
-    "Gemini 2.5 generateContent",
-    "Gemini",
-    {**RULES, "result-media": RESULT_MEDIA, "unmatched-result": where_misnamed(MAYBE_OTHER_NAME, unless_joined(COUNTS))},
-    message_place="contents[{}]",
-    vendor="google",
-    call_ids=CallIds("{r:8:x}", ".*"),
-    formats=frozenset(("gemini",)),
-    clients=frozenset(("gemini",)),
-    kinds=KINDS,
-    wire=check_wire,
-    chosen_rules=CHOSEN,
-    opening=(system_only(NO_CONTENTS),),
-    ending=(_end,),
-)
 GEMINI_3 = Provider(
     "gemini-3",
     "Gemini 3 generateContent",
@@ -297,6 +281,13 @@ GEMINI_3 = Provider(
     section_rules=(CURRENT_TURN,),
     opening=(system_only(NO_CONTENTS),),
     ending=(_end,),
+)
+GEMINI_2_5 = replace(
+    GEMINI_3,
+    name="gemini-2.5",
+    label="Gemini 2.5 generateContent",
+    rules={**RULES, "result-media": RESULT_MEDIA, "unmatched-result": where_misnamed(MAYBE_OTHER_NAME, unless_joined(COUNTS))},
+    section_rules=(),
 )
 
 
