@@ -13,6 +13,7 @@ from chainviz.chains.library import sessions as library_sums
 from chainviz.chains.overview import overview_page as overview
 from chainviz.sessions_index import services
 from chainviz.store.content.at_hand import forget
+from tests.empty_database import django_db_keepdb, django_db_modify_db_settings, migrated  # noqa: F401
 from tests.examples import load_profile
 from tests.store.emptying import tables_are_emptied  # noqa: F401
 

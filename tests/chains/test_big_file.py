@@ -1,4 +1,4 @@
-"""A file of 300 MB through a real server: taken in or refused with its place, and memory stays bounded."""
+"""A file of 120 MB, or 300 MB in the long form, through a real server: taken in or refused with its place, and memory stays bounded."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.commands.test_serve import Server
+from tests.examples import IS_LONG
 from tests.waiting import wait_for
 
 pytestmark = [
@@ -22,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak memory of a process"),
 ]
 
-SIZE = 300_000_000
+SIZE = 300_000_000 if IS_LONG else 120_000_000
 MESSAGE = 100_000
 MOST_GROWTH = 64_000_000 + 2 * MESSAGE
 """Bytes of memory beyond what the server has when its first page is open."""
@@ -30,7 +31,7 @@ BOUNDARY = "a-boundary-that-no-message-holds"
 
 
 def big_list(tail: bytes) -> Iterator[bytes]:
-    """A list of messages of about 300 MB, written piece by piece; `tail` is what it ends with."""
+    """A list of messages of about SIZE bytes, written piece by piece; `tail` is what it ends with."""
     yield b"["
     for number in range(SIZE // MESSAGE // 2):
         human = json.dumps({"role": "user", "content": f"Page {number}, please: " + f"line {number}\n" * (MESSAGE // 11)})
@@ -103,7 +104,9 @@ def peak_memory(server: Server) -> int:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def server(migrated: Path, tmp_path: Path) -> Iterator[Server]:
+    (tmp_path / "data").mkdir()
+    shutil.copy(migrated, tmp_path / "data")
     server = Server([sys.executable, "-m", "chainviz"], tmp_path / "data")
     yield server
     server.stop()

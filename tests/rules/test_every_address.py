@@ -47,7 +47,7 @@ ODD = [
 ]  # fmt: skip
 TRIES = 2 if IS_LONG and not IS_SERVER else 1
 """Values for each name of each page. The next name takes the following ones, so that all are tried on many pages."""
-HOLES = 4 if IS_LONG else 2
+HOLES = 4 if IS_LONG else 1
 """Odd values for each named part of an address; the next part takes the following ones."""
 ODD_PATHS = [
     "s1.p1.m1.c0", "s4.h.m0.c0", "s1", "s1.h.m0", f"s{HUGE}", "%00", "x" * 4000,
