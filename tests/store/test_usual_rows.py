@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainviz.core.chain.messages import Fragment
+from chainviz.core.chain.messages import Message
+from chainviz.core.documents.units import Unit
 from chainviz.core.formats import get_format
+from chainviz.core.formats.contract import Format
+from chainviz.core.providers.contract import UNUSUAL
+from chainviz.core.providers.request import Request
 from chainviz.store.outline.rows import Row, cut_rows
 from chainviz.store.outline.rules import problem_rules
 from chainviz.store.outline.rules.problem_rules import Neighbours, check_rows
+from tests.core.formats.chains import sample_chains
 from tests.examples import examples
 
 CHAT = get_format("openai_chat")
@@ -34,24 +41,74 @@ USUAL: list[dict[str, Any]] = [
 ]
 
 
-def rows_of(values: list[dict[str, Any]]) -> list[Row]:
-    fragments = [Fragment(i, "", json.dumps(value)) for i, value in enumerate(values)]
-    read = [CHAT.message("", (fragment,)) for fragment in fragments]
-    cut = list(cut_rows(read))
-    return check_rows(cut, Neighbours(format=CHAT.name), lambda row, call: False)
+BLOCKS = st.one_of(
+    st.fixed_dictionaries({"type": st.just("text"), "text": CONTENTS}, optional={"odd": CONTENTS}),
+    st.fixed_dictionaries({"type": st.just("thinking"), "thinking": CONTENTS}, optional={"signature": CONTENTS}),
+    st.fixed_dictionaries(
+        {"type": st.just("tool_use"), "id": IDS, "name": IDS, "input": st.sampled_from([{}, {"a": "\ud800"}, 7])},
+        optional={"caller": st.just({"type": "code_execution_20250825"})},
+    ),
+    st.fixed_dictionaries(
+        {"type": st.just("tool_result"), "tool_use_id": IDS, "content": CONTENTS | st.just([{"type": "tool_reference", "tool_name": "f"}])},
+        optional={"is_error": st.booleans()},
+    ),
+    st.sampled_from([{"type": "compaction"}, {"type": "server_tool_use", "id": "srvtoolu_1", "name": "f", "input": {}}]),
+)
+TURNS = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant", "system"]), "content": st.lists(BLOCKS, max_size=3)}, optional={"odd": CONTENTS}
+)
+ANSWERED: list[dict[str, Any]] = [
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "call_1", "name": "f", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_1", "content": "b"}]},
+]
+
+
+def messages_of(values: list[dict[str, Any]], format: Format) -> list[Message]:
+    units = [Unit(i, "", text := json.dumps(value), json.loads(text), -1) for i, value in enumerate(values)]
+    return [each for each in format.read(units) if isinstance(each, Message)]
+
+
+def rows_of(messages: Sequence[Message], format: str) -> list[Row]:
+    """Return the rows, after a comparison with rows that are checked one by one."""
+    cut, request = list(cut_rows(messages)), Request("claude-opus-4-1", ("messages",), ("g",))
+    rows = check_rows(cut, Neighbours(format=format, request=request), lambda row, call: False)
+    with pytest.MonkeyPatch.context() as context:
+        context.setattr(problem_rules, "_unusual_in", lambda format: (lambda message: (UNUSUAL,),))
+        assert check_rows(cut, Neighbours(format=format, request=request), lambda row, call: False) == rows
+    return rows
 
 
 @given(st.lists(MESSAGES, min_size=2, max_size=12))
 @examples(60)
 def test_row_has_the_problems_of_its_own(values: list[dict[str, Any]]) -> None:
-    values = [{"role": "user", "content": "go"}, *USUAL, *values, *values]
-    found = rows_of(values)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(problem_rules, "_usual_form", lambda format: None)
-        assert rows_of(values) == found
+    rows_of(messages_of([{"role": "user", "content": "go"}, *USUAL, *values, *values], CHAT), CHAT.name)
+
+
+@pytest.mark.parametrize("name", ["anthropic", "claude_code"])
+@given(st.lists(TURNS, min_size=2, max_size=12))
+@examples(60)
+def test_row_of_blocks_has_the_problems_of_its_own(name: str, turns: list[dict[str, Any]]) -> None:
+    turns = [{"role": "user", "content": "go"}, *ANSWERED, *turns, *turns, *ANSWERED]
+    lines = [{"type": turn["role"], "uuid": str(i), "message": turn} for i, turn in enumerate(turns)]
+    assert rows_of(messages_of(turns if name == "anthropic" else lines, get_format(name)), name)
+
+
+def test_rows_of_all_formats_have_the_problems_of_their_own() -> None:
+    for _, _, chain in sample_chains():
+        rows_of((*chain.messages, *chain.messages), chain.format)
+
+
+def test_usual_rows_of_all_formats_are_checked_once() -> None:
+    """As many rows are checked as there are forms, however long the chain is."""
+    for name, values in (("openai_chat", USUAL), ("anthropic", ANSWERED)):
+        messages = messages_of([{"role": "user", "content": "go"}, *values * 100, {"role": "user", "content": "end"}], get_format(name))
+        with patch.object(problem_rules, "excerpt_of", wraps=problem_rules.excerpt_of) as checked:
+            rows = check_rows(list(cut_rows(messages)), Neighbours(format=name), lambda row, call: False)
+        assert (len(rows), checked.call_count <= 5) == (102, True), name
 
 
 def test_problems_of_the_last_of_many_rows_are_kept() -> None:
-    rows = rows_of([{"role": "user", "content": "go"}, *USUAL * 200, {"role": "user", "content": "end"}])
+    values = [{"role": "user", "content": "go"}, *USUAL * 200, {"role": "user", "content": "end"}]
+    rows = rows_of(messages_of(values, CHAT), CHAT.name)
     assert {len(row.problems) for row in rows[2:-1]} == {1}
     assert all(one.problems == other.problems for one, other in pairwise(rows[2:-1]))

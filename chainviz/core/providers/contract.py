@@ -7,7 +7,7 @@ own words. The rest are small functions over a section or over the JSON that wou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -67,9 +67,6 @@ class WireFault:
 
 WireForm = Callable[[Message], Iterable[WireFault]]
 """Checks the JSON of a message. Providers with the same form share the function, so that it runs once."""
-
-UsualForm = Callable[[Message], Hashable | None]
-"""Returns a value that is equal for messages which every rule treats alike; None for a message that has to be checked."""
 
 
 @dataclass(frozen=True)
@@ -205,8 +202,9 @@ class Provider:
     """Parts that the API knows and the tree does not."""
     wire: WireForm = lambda message: ()
     """Checks the JSON of a message of one of `formats`."""
-    usual: UsualForm | None = None
-    """The forms of messages of one of `formats`, so that messages of the same form are checked once."""
+    unusual: WireForm | None = None
+    """Yields something for a message of one of `formats` if `wire` or `sent` may find more in it than in others with the same contents
+    (form_of_contents), which are checked once. None: what `wire` finds, and anything if there are checks in `sent`."""
     sessions: Mapping[str, WireForm] = field(default_factory=dict)
     """The same for formats of sessions, whose lines contain the messages beside other members."""
     wire_rule: Callable[[WireFault], Rule | None] = lambda fault: fault.rule
@@ -248,6 +246,12 @@ class Provider:
     def reads(self, format: str) -> bool:
         """Return True if the provider checks the JSON of messages in this format."""
         return format in self.formats or format in self.sessions
+
+    def unusual_in(self, format: str) -> WireForm:
+        """Return the function that yields something for a message which has to be checked on its own."""
+        if format in self.sessions:
+            return self.sessions[format]
+        return self.unusual or (_anything if self.sent else self.wire)
 
     def _check_marks(self, excerpt: Excerpt) -> Iterator[Problem]:
         marks = join_marks(frozenset(excerpt.marks)) if self.section_rules else NO_MARK
@@ -352,6 +356,14 @@ class Provider:
         if rule.severity == "info":
             return f"{self.speaker}: {rule.note}."
         return f"{self.speaker}: “{rule.quote}”{f' ({rule.note})' if rule.note else ''}"
+
+
+UNUSUAL = WireFault("", None, "")
+"""What `unusual` yields for a message."""
+
+
+def _anything(message: Message) -> Iterable[WireFault]:
+    return (UNUSUAL,)
 
 
 _REWRITABLE = frozenset(("arguments-type", "content-type", "field-type", "member-missing", "part-empty", "part-type", "tool-calls-empty"))

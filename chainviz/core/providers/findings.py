@@ -83,18 +83,22 @@ def _in_message(message: Message, before: Role) -> Iterator[Found]:
 
 def form_of_contents(message: Message) -> tuple[Hashable, ...] | None:
     """Return a value that is equal for messages with the same findings; None for a message with unusual contents."""
-    form: list[Hashable] = [message.role]
+    role = message.role
+    form: list[Hashable] = [role]
     for part in message.parts:
-        is_usual = _is_usual(part, message.role)
-        if isinstance(part, ToolResult) and is_usual:
-            form += (ToolResult, part.content.strip() != "", part.content != "", part.name != "", part.is_error)
-        elif isinstance(part, Text) and is_usual and part.reasoning is None:
+        if not _is_usual(part, role) and next(_in_part(part, role), None) is not None:
+            return None
+        if isinstance(part, ToolResult) and not part.media:
+            form += (ToolResult, part.content != "" and not part.content.isspace(), part.content != "", part.name != "", part.is_error)
+        elif isinstance(part, Thinking):
+            form += (Thinking, part.content != "", part.signature != "", part.redacted)
+        elif isinstance(part, Text) and part.reasoning is None:
             form.append(Text)
-        elif isinstance(part, ToolCall) and part.reasoning is None and (is_usual or next(_in_part(part, message.role), None) is None):
+        elif isinstance(part, ToolCall) and part.reasoning is None:
             form += (ToolCall, part.type, part.has_function)
         else:
             return None
-    return tuple(form)
+    return tuple(form) if len(form) > 1 else None
 
 
 def _is_usual(part: Part, role: Role) -> bool:

@@ -13,7 +13,7 @@ from functools import partial
 
 from chainviz.core.chain.messages import AI
 from chainviz.core.chain.paths import Path
-from chainviz.core.formats.vendors.openai_form.wire import ChatForm, check_chat, usual_chat
+from chainviz.core.formats.vendors.openai_form.wire import ChatForm, check_chat, unusual_chat
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
 from chainviz.core.providers.rules import ALL_MODELS, Rule, Wording, reasoning_missing
 from chainviz.core.providers.wire import sent_value
@@ -157,7 +157,7 @@ PROVIDER = Provider(
     call_ids=CALL_IDS,
     formats=FORMATS,
     wire=check_chat,
-    usual=usual_chat,
+    unusual=unusual_chat,
     wire_rule=FORM,
     chosen_rules=(*FORM.rules, NO_REASONING, MAYBE_NO_REASONING),
     sent=(_reasoning,),

@@ -19,7 +19,7 @@ from chainviz.core.formats.contract import Accepts
 from chainviz.core.formats.requests.settings import EFFORTS
 from chainviz.core.formats.vendors.openai_form.chat_format import ChatFormat
 from chainviz.core.formats.vendors.openai_form.request import OpenAILikeForm
-from chainviz.core.formats.vendors.openai_form.wire import ChatForm, check_chat, usual_chat
+from chainviz.core.formats.vendors.openai_form.wire import ChatForm, check_chat, unusual_chat
 from chainviz.core.formats.vendors.openai_form.write import Accent
 from chainviz.core.providers.contract import Broken, CallIds, Choice, Excerpt, Provider
 from chainviz.core.providers.rule_choices import NAME_OR_NOTE, NOTE, PictureRules, where_role
@@ -210,7 +210,7 @@ PROVIDER = Provider(
     formats=frozenset(("mistral", "openai_chat")),
     clients=frozenset(("mistral",)),
     wire=check_chat,
-    usual=usual_chat,
+    unusual=unusual_chat,
     wire_rule=FORM,
     chosen_rules=(PICTURES.type, AFTER_RESULT, MID_SYSTEM, EMPTY_SYSTEM, LAST_ROLE, *FORM.rules),
     section_rules=(SectionRule(NINE, Mark.ODD_ID, ODD_ID, once=True),),

@@ -25,7 +25,8 @@ from chainviz.core.chain.problems import Problem, opening_problem, section_probl
 from chainviz.core.chain.tree import BodyPair, ChainAST, Section
 from chainviz.core.formats.vendors import PROVIDERS
 from chainviz.core.providers.check import call_ids_with_results, excerpt_of, excerpts
-from chainviz.core.providers.contract import Called, Excerpt, Provider, UsualForm
+from chainviz.core.providers.contract import Called, Excerpt, Provider, WireForm
+from chainviz.core.providers.findings import form_of_contents
 from chainviz.core.providers.request import NO_REQUEST, Request, without_stored
 from chainviz.store.content.message_reader import read_calls
 from chainviz.store.content.pieces import Piece, PlacedMessage, PlacedSplice, Places, spliced
@@ -104,10 +105,10 @@ class _Check:
     def _form_of(self, i: int) -> tuple[Hashable, ...] | None:
         """Return a value that is equal for rows which every provider treats alike; None for a row that has to be checked."""
         messages, after = self.rows[i].messages, self._role_at(i + 1)
-        usual = _usual_form(self.neighbours.format)
-        if after is None or usual is None or len(messages) > FEW:
+        if after is None or len(messages) > FEW:
             return None
-        forms = [usual(message) for message in messages]
+        unusual = _unusual_in(self.neighbours.format)
+        forms = [None if any(next(iter(find(each)), None) for find in unusual) else form_of_contents(each) for each in messages]
         return None if None in forms else (self.seen[i + self.context - 1].messages[-1].role, after, *forms)
 
     def _packed(self, i: int, of_tree: Sequence[Problem], said: Iterable[Problem]) -> list[list[Any]]:
@@ -186,10 +187,9 @@ def _key_of(problem: Problem) -> str:
 
 
 @lru_cache
-def _usual_form(format: str) -> UsualForm | None:
-    """Return the function that all providers share which check the JSON of this format; None if there is none."""
-    forms = {provider.usual for provider in _readers(format)}
-    return forms.pop() if len(forms) == 1 else None
+def _unusual_in(format: str) -> tuple[WireForm, ...]:
+    """Return the functions that yield something for a message which a provider has to check on its own."""
+    return tuple(dict.fromkeys(provider.unusual_in(format) for provider in _readers(format)))
 
 
 @lru_cache

@@ -10,7 +10,15 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
 from chainviz.core.chain.reasoning import thinks
 from chainviz.core.chain.tree import Section
-from chainviz.core.formats.vendors.anthropic.turn_rules import CHECKED, FORMAT, MAY_SYSTEM, check_end, check_neighbours, check_thinking
+from chainviz.core.formats.vendors.anthropic.turn_rules import (
+    CHECKED,
+    FORMAT,
+    MAY_SYSTEM,
+    check_end,
+    check_neighbours,
+    check_thinking,
+    unusual_in_turn,
+)
 from chainviz.core.formats.vendors.anthropic.turn_rules import RULES as OF_TURNS
 from chainviz.core.formats.vendors.anthropic.wire import BLOCKS, PICTURE_BY_ASSISTANT, REFERENCE, check_session, check_wire, claude_rule
 from chainviz.core.formats.vendors.anthropic.wire import RULES as WIRE_RULES
@@ -294,6 +302,7 @@ PROVIDER = Provider(
     clients=FORMATS | {"claude_code"},
     kinds=BLOCKS,
     wire=check_wire,
+    unusual=unusual_in_turn,
     sessions={"claude_code": check_session},
     opening=(_opening, system_only(NO_MESSAGES)),
     section_rules=(LAST_TURN, LATE_RESULT),

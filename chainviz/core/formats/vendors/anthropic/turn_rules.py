@@ -12,8 +12,8 @@ from chainviz.core.chain.messages import AI, HUMAN, SLOT, SYSTEM, TOOL, Message,
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.reasoning import thinks
 from chainviz.core.documents.json.edit import value_of
-from chainviz.core.formats.vendors.anthropic.wire import claude_rule
-from chainviz.core.providers.contract import Broken, Excerpt
+from chainviz.core.formats.vendors.anthropic.wire import check_wire, claude_rule
+from chainviz.core.providers.contract import UNUSUAL, Broken, Excerpt, WireFault
 from chainviz.core.providers.rules import Rule
 from chainviz.core.providers.server_blocks import is_programmatic, lone_calls
 
@@ -117,6 +117,13 @@ def check_neighbours(excerpt: Excerpt) -> Found:
         elif message.role == AI:
             yield from _late_compaction(path, index, message)
             yield from _texts_beside(excerpt, place)
+
+
+def unusual_in_turn(message: Message) -> Iterator[WireFault]:
+    """Yield something if `check_neighbours` or `check_wire` may find more in a message than its contents tell."""
+    if message.role == SYSTEM or any('"caller"' in each.text or '"tool_reference"' in each.text for each in message.source):
+        yield UNUSUAL
+    yield from check_wire(message)
 
 
 def _system_rule(excerpt: Excerpt, index: int, message: Message) -> Rule | None:

@@ -30,7 +30,7 @@ from chainviz.core.formats.requests.settings import (
 from chainviz.core.formats.vendors.openai_form.chat_format import ChatFormat
 from chainviz.core.formats.vendors.openai_form.read import LONGEST_TEXT, MOST_CALLS, ROLES
 from chainviz.core.formats.vendors.openai_form.request import OpenAILikeForm
-from chainviz.core.formats.vendors.openai_form.wire import ChatForm, check_chat, usual_chat
+from chainviz.core.formats.vendors.openai_form.wire import ChatForm, check_chat, unusual_chat
 from chainviz.core.formats.vendors.openai_form.write import OWN_KINDS, Accent
 from chainviz.core.providers.contract import Choice, Excerpt, Provider
 from chainviz.core.providers.findings import LONGEST_ID, SAFE_ID
@@ -377,7 +377,7 @@ PROVIDER = Provider(
     clients=FORMATS,
     kinds=frozenset(("input_audio", "file", "refusal")),
     wire=check_chat,
-    usual=usual_chat,
+    unusual=unusual_chat,
     wire_rule=FORM,
     chosen_rules=(PICTURES.type, SHARED, SHARED_TWICE, ROLE, EMPTY, REUSED, NO_NAME, *FORM.rules),
     section_rules=(reasoning_missing(NO_REASONING),),

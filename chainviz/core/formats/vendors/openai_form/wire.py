@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from chainviz.core.chain.messages import PART_TYPES, Message
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.vendors.openai_form.read import COMMON_ROLES, LONGEST_TEXT, MOST_CALLS, is_usual, read_parts
-from chainviz.core.providers.contract import NOT_UNDERSTOOD, UNKNOWN_MEMBER, WireFault
-from chainviz.core.providers.findings import form_of_contents
+from chainviz.core.providers.contract import NOT_UNDERSTOOD, UNKNOWN_MEMBER, UNUSUAL, WireFault
 from chainviz.core.providers.request import as_sent
 from chainviz.core.providers.rules import Rule
 from chainviz.core.providers.wire import ADDRESS, BASE64, Fields, Misfit, Words, kind_name, misfits, sent_value
@@ -109,9 +108,10 @@ class ChatForm:
         return self.part_type if kind in PART_TYPES else NOT_UNDERSTOOD
 
 
-def usual_chat(message: Message) -> tuple[Hashable, ...] | None:
-    """Return a value that is equal for messages which all APIs of this form treat alike; None if the JSON may have a fault."""
-    return form_of_contents(message) if message.source and message.source[0].is_usual else None
+def unusual_chat(message: Message) -> Iterator[WireFault]:
+    """Yield something if the JSON of a message may have a fault for one of the APIs of this form."""
+    if not (message.source and message.source[0].is_usual):
+        yield UNUSUAL
 
 
 def check_chat(message: Message) -> Iterator[WireFault]:
