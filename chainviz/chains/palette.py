@@ -35,10 +35,12 @@ SHORTEST_FIND = 3
 SCOPES = {">": ("actions", "pages"), "#": ("places",), "@": ("chains",)}
 """The groups to search if the words begin with this character."""
 PAGES: tuple[tuple[str, str, str, Permission], ...] = (
+    ("Overview", "chains:overview", "chart", "files"),
     ("All chains", "chains:library", "section", "read"),
-    ("Sessions on this machine", "chains:folders", "folder", "files"),
-    ("Secrets in all chains", "chains:secrets", "shield", "read"),
-    ("Parse a text", "chains:parse", "paste", "read"),
+    ("Folders", "chains:folders", "folder", "files"),
+    ("Parse a reply", "chains:parse", "paste", "read"),
+    ("Secrets", "chains:secrets", "shield", "read"),
+    ("Bulk reports", "bulk:runs", "clock", "read"),
     ("Recipes", "recipes:home", "recipe", "read"),
     ("Share links", "chains:shares", "share", "share"),
     ("Bin", "chains:bin", "trash", "bin"),

@@ -2,5 +2,5 @@
 export function focusField(field) {
   if (!field || field.checkVisibility({ visibilityProperty: true })) return (field?.select(), field?.focus());
   document.querySelector(`[data-drawer=${field.closest("[id]")?.id}]`)?.click();
-  requestAnimationFrame(() => field.focus());
+  field.focus();
 }

@@ -1,7 +1,5 @@
-/** The overview: choices count at once; a chart is one stop of the Tab key, arrow keys move between its bars, and the bar's sum
+/** The overview: a chart is one stop of the Tab key, arrow keys move between its bars, and the bar's sum
     stands in the head of its card. */
-for (const select of document.querySelectorAll("[data-submits]")) select.addEventListener("change", () => select.form.requestSubmit());
-
 for (const field of document.querySelectorAll(".overview-dates input")) {
   field.addEventListener("change", () => document.querySelector("[data-since]")?.remove());
 }

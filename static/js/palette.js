@@ -6,13 +6,13 @@ const RECENT = "chainviz-recent";
 const MOST_RECENT = 5;
 const SHELL = `<div class="palette-field">
     <input type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list"
-      aria-label="Search and commands" placeholder="Message number, call id, action, page or chain" maxlength="200"
+      aria-label="Search and commands" placeholder="Message, id, action, page or chain" maxlength="200"
       autocomplete="off" spellcheck="false">
     <kbd aria-hidden="true">Esc</kbd>
   </div>
   <div class="palette-list" tabindex="0"></div>`;
 
-let dialog, input, list, opener, timer, request;
+let dialog, input, list, opener, timer, request, entered;
 
 function build() {
   dialog = document.createElement("dialog");
@@ -23,6 +23,8 @@ function build() {
   [input, list] = [dialog.querySelector("input"), dialog.querySelector(".palette-list")];
   input.addEventListener("input", () => {
     clearTimeout(timer);
+    choose(null); // Enter opens nothing that older words found
+    entered = null;
     timer = setTimeout(fill, WAIT);
   });
   input.addEventListener("keydown", walk);
@@ -41,6 +43,7 @@ async function fill() {
   list.replaceChildren(found);
   if (!input.value) showRecent();
   choose(options()[0]);
+  if (entered) press(entered);
 }
 
 const options = () => [...list.querySelectorAll("[role=option]")];
@@ -62,10 +65,15 @@ function walk(event) {
     choose(all[to]);
   } else if (event.key === "Enter") {
     event.preventDefault();
-    if (!chosen()) return;
-    if (event.ctrlKey || event.metaKey) open(chosen().href, "_blank", "noopener");
-    else chosen().click();
+    press(event);
   }
+}
+
+/** Opens the chosen option, or the first one as soon as it is there. */
+function press(event) {
+  entered = chosen() ? null : event;
+  if (event.ctrlKey || event.metaKey) chosen() && open(chosen().href, "_blank", "noopener");
+  else chosen()?.click();
 }
 
 // ---- the chains that this browser has shown ----
@@ -100,6 +108,7 @@ function show(link) {
   if (!dialog) build();
   opener = link;
   input.value = "";
+  entered = null;
   dialog.showModal();
   fill();
 }

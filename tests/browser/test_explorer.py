@@ -354,7 +354,7 @@ def test_a_hit_far_down_in_a_long_part_is_gone_to(page: Any, live_server: Any) -
     page.keyboard.press("Enter")
     until(page, "CSS.highlights.get('search-hit')?.size === 1")
     until(page, "document.querySelector('#s1-p1-m30-c0')?.textContent.includes('line 25000 of it')")
-    assert "Hit 1 of 1" in page.locator("[data-status]").inner_text()
+    assert "Match 1 of 1" in page.locator("[data-status]").inner_text()
     assert page.evaluate("document.querySelectorAll('*').length") <= 1_400
     page.wait_for_selector(".inspector:has-text('30 completed')")
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "only panes scroll"
@@ -456,12 +456,35 @@ def test_the_palette_finds_places_actions_and_pages(page: Any, live_server: Any,
     expect(page.locator(".palette")).to_be_hidden()
 
 
+def test_enter_waits_for_the_places_of_the_words_that_were_typed(page: Any, live_server: Any, story: Chain) -> None:
+    open_chain(page, live_server, story)
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Search and commands")
+    expect(page.get_by_role("option", selected=True)).to_be_visible()
+    field.fill("0")
+    field.press("Enter")
+    page.wait_for_url("**/at/s1.h.m0*")
+
+
 def test_the_palette_is_a_page_without_scripts(plain_page: Any, live_server: Any, story: Chain) -> None:
     plain_page.goto(f"{live_server.url}/c/{story.pk}/")
     plain_page.get_by_role("link", name="Search and commands").click()
     plain_page.get_by_label("Message number, path, call id").fill("export")
     plain_page.get_by_role("button", name="Search").click()
     expect(plain_page.get_by_role("link", name="Download, copy or share")).to_be_visible()
+
+
+def test_keys_for_the_fields_open_the_drawer_of_a_phone(page: Any, live_server: Any, story: Chain) -> None:
+    page.set_viewport_size(PHONE)
+    open_chain(page, live_server, story)
+    page.keyboard.type("#0")
+    expect(page.locator("[data-goto] input")).to_have_value("0")
+    page.keyboard.press("Enter")
+    expect_current(page, "s1.h.m0")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.keyboard.type("/drill")
+    expect(page.locator("[data-find] [type=search]")).to_have_value("drill")
 
 
 def test_drawers_on_a_phone(page: Any, live_server: Any, story: Chain) -> None:

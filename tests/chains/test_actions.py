@@ -13,7 +13,11 @@ from django.test import Client
 from chainviz.chains.explorer.place_views import NoSuchPlace, find_place, message_number
 from chainviz.chains.models import Chain
 from chainviz.core.operations import OPERATIONS
+from chainviz.store.content import message_reader
 from chainviz.store.content.chain import StoredChain
+from chainviz.store.content.codec import pack
+from chainviz.store.content.message_reader import StoredMessage
+from chainviz.store.content.spans import first_ordinal, unpack_spans
 from chainviz.store.models import Version
 from tests.chains.making import ai, human, make_chain, make_chain_of, result
 from tests.cli.fix.sessions import COMPACTED, SHARED, Lines, called, said, told
@@ -42,6 +46,24 @@ def test_places_of_a_chain() -> None:
     for words, sentence in (("4", "the last one is 3"), ("nothing", "has no “nothing”"), ("", "Enter the number")):
         with pytest.raises(NoSuchPlace, match=sentence):
             find_place(stored, words)
+
+
+@pytest.mark.django_db
+def test_a_number_is_found_without_reading_the_rows_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long chain is counted by one column of its rows, since a palette asks at every key."""
+    made = []
+    monkeypatch.setattr(message_reader, "StoredMessage", lambda *row: made.append(row) or StoredMessage(*row))
+    chain = make_chain([human("Go") if number % 2 == 0 else ai("Gone") for number in range(400)])
+    stored = StoredChain(Version.objects.get(history=chain.history).snapshot)
+    made.clear()
+    assert str(find_place(stored, "399").path) == "s200.p1.m0"
+    assert len(made) < 10
+
+
+@pytest.mark.parametrize("spans", [[], [[7, 0, 40, 9]], [[-3, 1, -1, 9], [8, 0, 40, 9]], [[7, 0, 40, 9, [1, 2]]], [[7, 0, 40, 9]] * 300])
+def test_the_first_unit_of_a_message_is_read_from_packed_spans(spans: list[Any]) -> None:
+    packed = pack(spans)
+    assert first_ordinal(packed) == next((span.ordinal for span in unpack_spans(packed)), None)
 
 
 def page_of(client: Client, chain: Chain, where: str = "") -> str:
@@ -85,6 +107,16 @@ def test_the_palette_narrows_by_words_and_by_scope(client: Client) -> None:
     assert "Mask secrets" in found("mask") and "Redact tool results" not in found("mask")
     assert "Rebuild the importer" in found("@importer") and "Mask secrets" not in found("@importer")
     assert "Nothing fits" in found("zzzz")
+
+
+@pytest.mark.django_db
+def test_the_palette_has_the_pages_beside_the_library_in_their_words(client: Client) -> None:
+    make_chain(MENDED)
+    side = client.get("/").content.decode().split('id="library-side"')[1].split("</nav>")[0]
+    palette = client.get("/palette/").content.decode().split("group-chains")[0]
+    beside = re.findall(r'href="([^"?]+)"[^>]*>\s*<svg.*?</svg><span>([^<]+)</span>', side, re.DOTALL)
+    named = re.findall(r'<li><a href="([^"?]+)"><svg.*?</svg>([^<]+?) <small>', palette, re.DOTALL)
+    assert len(beside) >= 7 and set(beside) <= set(named)
 
 
 @pytest.mark.django_db

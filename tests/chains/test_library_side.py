@@ -21,7 +21,7 @@ from tests.drafts.pages import send_form
 from tests.store.test_growth import session
 
 pytestmark = pytest.mark.django_db
-ALWAYS = ["All chains", "Needs fixing", "Parse a text", "Secrets", "Bulk reports", "Recipes"]
+ALWAYS = ["All chains", "Needs fixing", "Parse a reply", "Secrets", "Bulk reports", "Recipes"]
 
 
 PLACE = re.compile(r'<a href="([^"]*)"([^>]*)>.*?<span[^>]*>(?:<bdi>)?([^<]*)(?:</bdi>)?</span>(?:<span[^>]*>([^<]*)</span>)?</a>')

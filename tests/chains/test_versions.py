@@ -60,6 +60,19 @@ def test_two_versions_can_be_compared(client: Client, chain: Chain) -> None:
     assert "Tick exactly two versions" in refused.content.decode()
 
 
+def test_versions_are_ticked_where_there_is_a_choice(client: Client, chain: Chain) -> None:
+    def page() -> str:
+        return client.get(f"/c/{chain.pk}/versions/").content.decode()
+
+    only = page()
+    assert "share-bar" not in only and "Changes since upload" not in only
+    services.restore(chain, first_of(chain), by=chain.owner)
+    two = page()
+    assert "Changes since upload" in two and 'name="pick"' not in two and "Compare ticked versions" not in two
+    services.restore(chain, first_of(chain), by=chain.owner)
+    assert page().count('name="pick"') == 3 and "Compare ticked versions" in page()
+
+
 def test_a_branch_is_a_chain_of_its_own(client: Client, chain: Chain) -> None:
     answer = client.post(f"/c/{chain.pk}/versions/1/branch/")
 
@@ -67,7 +80,7 @@ def test_a_branch_is_a_chain_of_its_own(client: Client, chain: Chain) -> None:
     assert answer.url == f"/c/{made.pk}/versions/"
     assert (made.title, made.version, made.messages) == ("Hello (branch)", 1, 2)
     assert made.history != chain.history
-    assert "Branched from" in client.get(answer.url).content.decode()
+    assert "began as a branch of" in client.get(answer.url).content.decode()
 
 
 def test_a_branch_outlives_the_chain_it_came_from(client: Client, chain: Chain) -> None:

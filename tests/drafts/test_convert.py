@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -148,6 +150,8 @@ def test_losses_are_shown_before_the_preview(chain: Chain, client: Client) -> No
     lost = "call ids become numbers, and results are not marked as errors"
     first = client.get(address).content.decode()
     assert "Choose a format" in first and lost not in first
+    links = [html.unescape(link) for link in re.findall(r'href="([^"]*to=[^"]*)"', first.partition('id="losses"')[2])]
+    assert len(links) >= 5 and "would be lost" in client.get(links[0]).content.decode()
     shown = client.post(address, {"to": "react_log", "act": "look"})
     assert shown.status_code == 200 and lost in shown.content.decode() and not Draft.objects.exists()
     fragment = client.post(address, {"to": "react_log", "act": "look"}, headers={"HX-Request": "true"}).content.decode()

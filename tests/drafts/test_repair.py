@@ -355,6 +355,16 @@ def test_a_provider_is_the_goal_of_a_repair(client: Client) -> None:
     assert nobody.status_code in (302, 303, 422)
 
 
+def test_errors_of_one_kind_are_told_once(client: Client) -> None:
+    empty = [{"role": role, "content": text} for role, text in (("user", "hi"), ("user", ""), ("user", ""), ("assistant", "a"))]
+    send(client, ("chain.json", json.dumps(empty).encode()))
+    page = client.get(f"/c/{Chain.objects.get().pk}/repair/?v=1&goal=anthropic").content.decode()
+    told = page.partition("What is refused")[2].partition("</ol>")[0]
+    assert re.findall(r"<b>([^<]+)</b>", told) == ["Text empty"] and "2 times" in told and told.count("<a ") == 1
+    choice = page.partition('id="goal-choice"')[2].partition("</form>")[0]
+    assert "csrf" not in choice, "the token is no part of the address"
+
+
 def test_another_api_is_shown_for_the_draft_of_the_page(client: Client) -> None:
     said = [("user", "hi"), ("user", ""), ("assistant", "a")]
     send(client, ("chain.json", json.dumps([{"role": role, "content": text} for role, text in said]).encode()))
@@ -362,7 +372,7 @@ def test_another_api_is_shown_for_the_draft_of_the_page(client: Client) -> None:
     seen = fields_of(client.get(f"{address}?v=1").content.decode())["seen"]
     client.post(f"{address}?v=1", {"act": "goal", "goal": "anthropic", "seen": seen})
     page = client.get(address, follow=True).content.decode()
-    fields = fields_of("<main>" + page.partition('id="goal-form"')[2].partition("</form>")[0])
+    fields = fields_of("<main>" + page.partition('id="goal-choice"')[2].partition("</form>")[0])
     shown = client.get(address, {**fields, "goal": "vllm"})
     assert fields["draft"] == [str(Draft.objects.get().pk)]
     assert '<option value="vllm" selected>' in shown.content.decode()

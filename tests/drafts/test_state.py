@@ -31,6 +31,7 @@ from chainviz.store.history.steps import NewStep
 from chainviz.store.models import Version
 from chainviz.store.query.state import StatePart
 from chainviz.store.transfer.exports import export
+from tests.chains.files import send
 from tests.chains.making import ai, human, long_story, make_chain, make_chain_of, result
 from tests.drafts.pages import fields_of, send_form, snapshot_of
 from tests.examples import examples
@@ -492,3 +493,13 @@ def test_several_state_documents_become_new_chains(talk: Chain) -> None:
     assert (answer.status_code, Chain.objects.count()) == (422, 1)
     assert "Choose one file to change this chain" in answer.content.decode()
     assert (send("chain").status_code, Chain.objects.count()) == (303, 3)
+
+
+def test_the_recorded_tokens_stand_beside_the_estimate(talk: Chain) -> None:
+    """The page and the facts of the chain agree on what the last call cost."""
+    usage = {"prompt_tokens": 1234, "completion_tokens": 7, "total_tokens": 1241}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}
+    answer = {"id": "x", "object": "chat.completion", "model": "gpt-5.4", "choices": [choice], "usage": usage}
+    send(Client(), ("answer.json", json.dumps(answer).encode()))
+    assert "the last call recorded 1,234 tokens" in get(Chain.objects.latest("pk"))
+    assert "the last call recorded" not in get(talk)

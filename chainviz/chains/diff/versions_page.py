@@ -59,8 +59,10 @@ class VersionLinks:
         return f"{reverse('drafts:edit', args=[self.chain.pk, path])}?v={self.after_number}" if self.edits else ""
 
     def comments(self, old: Path | None, new: Path | None) -> tuple[SideLink, ...]:
+        """Link to the newer side; to the older one too if it has threads, or if nothing follows it."""
         sides = ((self.before_number, old, self.notes[0]), (self.after_number, new, self.notes[1]))
-        return tuple(self._comment(number, path, notes.chips.get(path.node, "")) for number, path, notes in sides if path is not None)
+        found = [(number, path, notes.chips.get(path.node, "")) for number, path, notes in sides if path is not None]
+        return tuple(self._comment(*each) for each in found if each[2] or each is found[-1])
 
     def _comment(self, number: int, path: Path, chip: str) -> SideLink:
         form = url_or_nothing("review:new_thread", self.chain.pk, number) if self.comments_allowed else ""

@@ -6,7 +6,7 @@ own search covers only the rows on the page.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import urlencode
@@ -32,7 +32,6 @@ from chainviz.core.providers.contract import Provider
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.content.message_reader import StoredMessage
-from chainviz.store.content.spans import unpack_spans
 from chainviz.store.query.find import Hit, Place, messages_with_id
 from chainviz.store.query.find import find as find_in
 from chainviz.store.query.problems import ProblemFilter, next_problem, previous_problem, problems, problems_of
@@ -124,7 +123,6 @@ FIRST, LAST = "first", "last"
 PREFIXES = ("messages.", "messages[", "message ", "contents[", "input[", "#")
 """Words before the number of a message, as APIs and chainviz write them."""
 WAYS = "the number of a message, a path such as s2.p4, or the id of a call"
-READ_TOGETHER = 2_000
 MOST_CALLS = 16
 
 
@@ -163,7 +161,7 @@ def message_number(words: str) -> int | None:
 
 
 def _numbered(chain: StoredChain, number: int) -> Spot:
-    found = sent_together(number, _ordinals(chain))
+    found = sent_together(number, chain.ordinals())
     if not found:
         raise NoSuchPlace(f"No message {number:,}: the last one is {_count(chain) - 1:,}, counted from 0 as the API does.")
     return _spot_at(chain, found[0], f"message {number:,}")
@@ -173,24 +171,10 @@ def _spot_at(chain: StoredChain, index: int, words: str) -> Spot:
     return Spot(chain.outline.path_at(index), words)
 
 
-def _ordinals(chain: StoredChain) -> Iterator[int | None]:
-    """Yield the unit of the source in which each message begins, or None if it has none yet."""
-    start = 0
-    while start < len(chain):
-        stop = min(len(chain), start + READ_TOGETHER)
-        yield from (_ordinal(row) for row in chain.rows(start, stop))
-        start = stop
-
-
-def _ordinal(row: StoredMessage) -> int | None:
-    spans = unpack_spans(row.source)
-    return spans[0].ordinal if spans else None
-
-
 def _count(chain: StoredChain) -> int:
     """Count the messages of the request: neighbours from one unit of the source are one, and content of a slot is none."""
     count, last = 0, object()
-    for ordinal in _ordinals(chain):
+    for ordinal in chain.ordinals():
         if ordinal is not None and ordinal < 0:
             continue
         count += ordinal is None or ordinal != last
@@ -224,7 +208,7 @@ def request_numbers(chain: StoredChain, indexes: Collection[int]) -> dict[int, i
     """Return the numbers in the request of some messages, counted from 0, by index. Messages outside the request have none."""
     numbers: dict[int, int] = {}
     number, last = -1, object()
-    for index, ordinal in enumerate(islice(_ordinals(chain), max(indexes, default=-1) + 1)):
+    for index, ordinal in enumerate(islice(chain.ordinals(), max(indexes, default=-1) + 1)):
         if ordinal is not None and ordinal < 0:
             continue
         number += ordinal is None or ordinal != last

@@ -43,6 +43,11 @@ USUAL = ("openai_chat", "openai_responses", "anthropic", "gemini", "claude_code"
 """The formats that the page offers before anything is typed."""
 
 
+def usual_formats(own: str) -> tuple[Format, ...]:
+    """Return the formats that are often chosen, without the chain's own one."""
+    return tuple(get_format(name) for name in USUAL if name != own)
+
+
 def matching_formats(text: str) -> tuple[Format, ...]:
     """Return the formats that a typed text means: the one with exactly this name or label, else all whose name or label
     contains each of the words."""
@@ -132,7 +137,7 @@ class Export:
 
     @property
     def usual(self) -> tuple[Format, ...]:
-        return tuple(get_format(name) for name in USUAL if name != self.format.name)
+        return usual_formats(self.format.name)
 
     @cached_property
     def place(self) -> DocumentPlace | None:

@@ -113,7 +113,7 @@ def _operations(version: Version, older: Version | None, steps: Steps) -> list[s
 
 def _delta(now: Snapshot, before: Snapshot | None) -> tuple[str, str]:
     if before is None:
-        return "first version", "quiet"
+        return "", "quiet"
     change = now.size - before.size
     if not change:
         return "same size", "quiet"
@@ -142,7 +142,7 @@ _BADGES = {
     "copy": Badge("Branched", "share", "open"),
     "restore": Badge("Restored", "restore", "open"),
     "merge": Badge("Merged", "compact", "changed"),
-    "purge": Badge("Purged", "trash", "removed"),
+    "purge": Badge("Purged", "purge", "removed"),
     **{operation.name: operation.badge for operation in OPERATIONS},
 }
 

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from chainviz.accounts.models import member_of
 from chainviz.accounts.permissions import requires
-from chainviz.chains.exports.export import Export
+from chainviz.chains.exports.export import Export, usual_formats
 from chainviz.core.counts import count_text
 from chainviz.core.errors import ChainError
 from chainviz.core.operations import operation_named
@@ -51,6 +51,13 @@ class ConvertChoices(Choices):
     template = "drafts/operations/convert.html"
     fragment = "drafts/operations/_losses.html"
 
+    def read(self) -> None:
+        """Read the choices. A link can name the format, as those to the usual ones do."""
+        super().read()
+        wanted = self.request.GET.get("to", "")
+        if self.sent is None and wanted in dict(self.form.fields["to"].choices):  # type: ignore[attr-defined]
+            self.reopen(self.operation.Options.model_validate({"to": wanted}))
+
     def answer(self) -> HttpResponse | None:
         """Show the page again when only the losses are asked for, which is the button without JavaScript."""
         is_look = self.request.method == "POST" and self.request.POST.get("act") == "look"
@@ -62,7 +69,8 @@ class ConvertChoices(Choices):
         name = str(self.form["to"].value() or SAME)
         is_known = name != SAME and name in dict(format.choices)  # type: ignore[attr-defined]
         target = Export.to(self.target.subject, name) if is_known else None
-        return {"target": target, "export_href": f"{self.target.explorer}export", **context_of(self.form, ("to",))}
+        usual = usual_formats(self.target.subject.snapshot.format)
+        return {"target": target, "usual": usual, "export_href": f"{self.target.explorer}export", **context_of(self.form, ("to",))}
 
 
 PARTICULAR: dict[str, type[Choices]] = {

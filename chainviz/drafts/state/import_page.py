@@ -127,7 +127,7 @@ def _uploads(request: HttpRequest, waiting: Arrival | None) -> list[UploadedFile
         return files
     pasted = request.POST.get("text", "")
     if not pasted.strip():
-        raise Refused("Choose a file, or paste the text of a state document.")
+        raise Refused("Choose a file, or paste the text of a state file.")
     return [SimpleUploadedFile(f"Pasted {timezone.now():%d %b %H.%M}.json", pasted.encode("utf-8", "surrogatepass"))]
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from chainviz.accounts.permissions import requires
 from chainviz.chains.exports.downloads import require_unlocked
+from chainviz.chains.usage import last_call
 from chainviz.core.chain.messages import SYSTEM
 from chainviz.core.errors import ChainError, Refused
 from chainviz.core.formats import get_format
@@ -38,6 +39,7 @@ from chainviz.drafts.state.what_if import Fit, StateRow, WhatIf, fit_of
 from chainviz.drafts.target import Target, target_of
 from chainviz.store.content.spans import SourceSpan
 from chainviz.store.models import Snapshot
+from chainviz.store.outline.build import outline_of
 from chainviz.store.query.state import StatePart
 from chainviz.store.transfer.document_context import context_of
 from chainviz.web.formatting import byte_text
@@ -121,6 +123,13 @@ class StatePage:
     @cached_property
     def fit(self) -> Fit:
         return fit_of(self.call, self.entered.window)
+
+    @cached_property
+    def recorded_tokens(self) -> int:
+        """The prompt tokens of the last call, which the file records; 0 without them, or in a chain that was changed since."""
+        snapshot = self.target.stored.snapshot
+        call = None if snapshot.operation else last_call(outline_of(snapshot))
+        return call.usage.input if call else 0
 
     @cached_property
     def systems(self) -> int:

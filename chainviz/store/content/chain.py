@@ -12,7 +12,16 @@ from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.operations.summarize import SUMMARIZE
 from chainviz.core.providers.rules import Mark
 from chainviz.store.content.at_hand import AtHand
-from chainviz.store.content.message_reader import HELD_ROWS, BodyReader, RowReader, StoredMessage, pieces_of, read_rows, read_shapes
+from chainviz.store.content.message_reader import (
+    HELD_ROWS,
+    BodyReader,
+    RowReader,
+    StoredMessage,
+    pieces_of,
+    read_ordinals,
+    read_rows,
+    read_shapes,
+)
 from chainviz.store.content.message_shapes import StoredShape
 from chainviz.store.content.pieces import Piece, Places, total
 from chainviz.store.models import Snapshot
@@ -75,6 +84,10 @@ class StoredChain:
     def rows_at(self, places: Sequence[int]) -> list[StoredMessage]:
         """Return messages at any indexes, without bodies, in one read."""
         return list(read_rows(self._places.at(places)))
+
+    def ordinals(self) -> Iterator[int | None]:
+        """Yield for each message the unit of the source in which it begins, or None if it has none yet."""
+        return read_ordinals(pieces_of(self.snapshot))
 
     def rows(self, start: int, stop: int) -> Sequence[StoredMessage]:
         """Return messages without bodies."""

@@ -21,7 +21,7 @@ from chainviz.store.content.beginnings import MANY, PartWindow, begun
 from chainviz.store.content.codec import unpack_body
 from chainviz.store.content.message_shapes import StoredShape, role_in, unpack_shape
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, splice, total, unpack_pieces, unpack_splices
-from chainviz.store.content.spans import SourceSpan, fragments, stored_bytes, texts_of, unpack_spans
+from chainviz.store.content.spans import SourceSpan, first_ordinal, fragments, stored_bytes, texts_of, unpack_spans
 from chainviz.store.content.uploads import UploadReader, chunks_of
 from chainviz.store.models import Body, Message, Run, Snapshot
 
@@ -159,6 +159,14 @@ def read_skeletons(pieces: Iterable[Piece]) -> Iterator[tuple[int, bytes]]:
     """Yield position and packed skeleton, in any order."""
     for group in _groups(pieces):
         yield from ((position, bytes(skeleton)) for _, position, skeleton in _select(Message, ["skeleton"], group))
+
+
+def read_ordinals(pieces: Iterable[Piece]) -> Iterator[int | None]:
+    """Yield in order the unit of the source in which each message begins, or None if it has none yet. Reads nothing else of a row."""
+    for group in _groups(pieces):
+        found = {(run, position): first_ordinal(bytes(source)) for run, position, source in _select(Message, ("source",), group)}
+        for run, start, length in group:
+            yield from (found[run, position] for position in range(start, start + length))
 
 
 PREFETCHED = 64

@@ -73,6 +73,13 @@ def unpack_spans(source: bytes) -> list[SourceSpan]:
     return [SourceSpan(span[0], span[1], span[2], span[3], tuple(span[4]) if len(span) > 4 else None) for span in unpack(source)]
 
 
+def first_ordinal(source: bytes) -> int | None:
+    """Return the unit in which the message begins, or None without a span. Quicker than `unpack_spans`, for a whole chain."""
+    if source[:2] == b"[[":
+        return int(source[2 : source.index(b",")])
+    return next((span.ordinal for span in unpack_spans(source)), None)
+
+
 def stored_bytes(source: bytes) -> int:
     """Return the length of the message in bytes of its source."""
     return sum(span.lead + span.length for span in unpack_spans(source))

@@ -91,7 +91,7 @@ export class Composer {
     this.#show(form);
     if (!this.place.checkVisibility({ visibilityProperty: true })) document.querySelector("[data-drawer=inspector]").click();
     this.place.parentElement.scrollTop = 0;
-    requestAnimationFrame(() => form.querySelector("[name=body]").focus());
+    form.querySelector("[name=body]").focus();
   }
 
   #show(form) {

@@ -118,10 +118,9 @@ export class Find {
     hit.setAttribute("aria-current", "true");
     hit.scrollIntoView({ block: "nearest" });
     const isShown = await this.#show(hit.dataset.path);
-    if (isShown)
-      announce(
-        `Hit ${index + 1} of ${this.hits.length}${this.result.querySelector("[data-find-more]") ? " or more" : ""}, ${hit.dataset.path}`,
-      );
+    if (!isShown) return;
+    const more = this.result.querySelector("[data-find-more]") ? "+" : "";
+    announce(`Match ${index + 1} of ${this.hits.length}${more}, in ${hit.firstElementChild.textContent}`);
   }
 
   async #show(path) {
