@@ -497,9 +497,13 @@ def test_several_state_documents_become_new_chains(talk: Chain) -> None:
 
 def test_the_recorded_tokens_stand_beside_the_estimate(talk: Chain) -> None:
     """The page and the facts of the chain agree on what the last call cost."""
-    usage = {"prompt_tokens": 1234, "completion_tokens": 7, "total_tokens": 1241}
-    choice = {"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}
-    answer = {"id": "x", "object": "chat.completion", "model": "gpt-5.4", "choices": [choice], "usage": usage}
-    send(Client(), ("answer.json", json.dumps(answer).encode()))
+    usage = {"input": 1200, "output": 7, "cacheRead": 34, "cacheWrite": 0, "totalTokens": 1241}
+    answer = {"role": "assistant", "provider": "anthropic", "model": "claude-opus-4-5", "usage": usage, "stopReason": "stop"}
+    lines = [
+        {"type": "session", "version": 3, "id": "a1", "timestamp": "2026-11-20T10:00:00Z", "cwd": "/depot"},
+        {"type": "message", "id": "m0", "parentId": None, "message": {"role": "user", "content": "Hi"}},
+        {"type": "message", "id": "m1", "parentId": "m0", "message": {**answer, "content": [{"type": "text", "text": "Hello."}]}},
+    ]
+    send(Client(), ("session.jsonl", "\n".join(map(json.dumps, lines)).encode()))
     assert "the last call recorded 1,234 tokens" in get(Chain.objects.latest("pk"))
     assert "the last call recorded" not in get(talk)
