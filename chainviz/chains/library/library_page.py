@@ -144,9 +144,7 @@ def filter_fields(request: HttpRequest) -> HttpResponse:
 def _around_the_table(request: HttpRequest, wanted: Filter, everything: Library, folders: ChainFolders) -> dict[str, Any]:
     """Return the values that only the whole page needs, not the fragment of the table."""
     is_asked = "filters" in request.GET
-    labels = sorted(((each.name, each.label) for each in FORMATS), key=lambda item: item[1].lower())
     return {
-        "all_formats": labels,
         "format_words": _first_labels(),
         "health_choices": HEALTH_WORDS.items(),
         "ending_choices": ENDING_WORDS.items(),

@@ -48,8 +48,10 @@ AnyRow = Row | SessionRow
 
 def fitting_entries(library: Library, wanted: Filter, member: Membership) -> Entries:
     """Return the chains and sessions that match a filter."""
+    if not wanted.is_set:
+        return Entries(library.chains, library.sessions, library.state)
     chains, sessions = fitting(library.chains, wanted, member), fitting_sessions(library.sessions, wanted, _copies(library, wanted, member))
-    return Entries(chains, sessions, None if wanted.is_set else library.state)
+    return Entries(chains, sessions)
 
 
 def all_fitting_sessions(wanted: Filter, member: Membership) -> SessionQuerySet:

@@ -18,6 +18,7 @@ from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
 from chainviz.chains.models import Chain, ChainQuerySet, WorkingCopy
 from chainviz.chains.working_copies.kept import unused
 from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionQuerySet, SessionRepeat, SessionTool, revision_of
+from chainviz.store.prepared_query import PreparedQuery
 
 T = TypeVar("T")
 Days = TypeVar("Days", bound=QuerySet[Any])
@@ -73,7 +74,7 @@ def _results_of(state: Hashable) -> dict[str, Any]:
 def library_of(member: Membership) -> Library:
     chains = Chain.objects.visible_to(member).in_library()
     copies = WorkingCopy.objects.filter(Exists(Chain.objects.visible_to(member).filter(pk=OuterRef("chain"))))
-    opened = dict(copies.values_list("pk", "session"))
+    opened = dict(_opened(member.team_id))
     hidden = [copy.pk for copy in unused(copies).only("pk")] if opened else []
     shown = sorted(session for copy, session in opened.items() if session is not None and copy not in set(hidden))
     sessions = indexed_sessions(member)
@@ -82,6 +83,10 @@ def library_of(member: Membership) -> Library:
         sessions = sessions.exclude(pk__in=of_chains.values("session"))
     state = (member.team_id, member.may("files"), revision_of(member.team_id), tuple(shown))
     return Library(chains.exclude(pk__in=hidden), sessions, chains.filter(pk__in=hidden), state)
+
+
+_opened = PreparedQuery[Any](lambda team: WorkingCopy.objects.filter(chain__team=team).values_list("pk", "session"))
+"""Return the opened sessions of a team, each with the key of its chain."""
 
 
 def indexed_sessions(member: Membership) -> SessionQuerySet:

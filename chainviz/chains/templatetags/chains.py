@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,7 +13,7 @@ from django import template
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from chainviz.chains.explorer.pasted_error import looks_like_error
@@ -25,6 +25,7 @@ from chainviz.chains.library.refresh import changed_rows, row_marks
 from chainviz.chains.render.visible_text import marks
 from chainviz.chains.verdicts import rule_words
 from chainviz.core.chain.problems import Problem
+from chainviz.core.formats import FORMATS
 from chainviz.core.providers.contract import NOT_UNDERSTOOD
 from chainviz.core.providers.rules import reason_without_fix, rule_anchor
 from chainviz.web.formatting import relative_time
@@ -86,6 +87,14 @@ def _times(*moments: datetime | None) -> Iterator[str]:
 @lru_cache(maxsize=MOST_ROWS)
 def _rendered(key: _RowKey) -> SafeString:
     return render_to_string(key.template, dict(key.values))
+
+
+@register.simple_tag
+@cache
+def format_options() -> SafeString:
+    """Return the options of a field that asks for a format, by label."""
+    labels = sorted(((each.name, each.label) for each in FORMATS), key=lambda item: item[1].lower())
+    return format_html_join("", '<option value="{}">{}</option>', labels)
 
 
 register.filter("marks", marks)
