@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from chainviz.core.documents.document_context import DocumentContext
 from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.units import Envelope
 from chainviz.core.formats.offers import Offer
-from chainviz.core.formats.reader import read_chain
+from chainviz.core.formats.reader import ChainReader, read_chain
 from chainviz.core.load import LoadedChain, load_offer, offers_with_notes, without_shared
 from chainviz.core.operations.repair.goal import resume_errors
 from chainviz.core.own_provider import own_provider
@@ -386,17 +386,29 @@ def load_session(source: Source, expected: Sequence[str] = ()) -> LoadedSession:
 
 
 def _load_threads(source: Source, offers: Sequence[Offer]) -> LoadedSession:
-    """Load threads, which share the lines of one file: of all but the longest one only the messages, from their own lines."""
-    likely = max(offers, key=lambda offer: len(offer.found.only or ()))
-    main = load_offer(source, likely)
-    others = [place for place, offer in enumerate(offers) if offer is not likely]
-    readers = {place: read_chain(source, offers[place].found.without_others(), offers[place].formats[0]) for place in others}
-    threads = [tuple(readers[place]) if place in readers else main.messages for place in range(len(offers))]
-    longest = max(range(len(offers)), key=lambda number: len(threads[number]))
-    if offers[longest] is not likely:
-        main = load_offer(source, offers[longest])
-    unread = [unread for place, reader in readers.items() if place != longest for unread in reader.envelope.unread]
-    return LoadedSession(main, without_shared([main.messages, *threads[:longest], *threads[longest + 1 :]]), (), unread)
+    """Load threads, which share the lines of one file. Each line is read once."""
+    likely = max(offers, key=_line_count)
+    session = _load_from(source, likely, offers)
+    starts = {message.source[0].start for messages in session.parts for message in messages if message.source}
+    longest = max(offers, key=lambda offer: len(starts & (offer.found.only or starts)))
+    return session if longest is likely else _load_from(source, longest, offers)
+
+
+def _load_from(source: Source, first: Offer, offers: Sequence[Offer]) -> LoadedSession:
+    """Load the first thread, and of each other one the messages in lines that no thread before it has."""
+    main = load_offer(source, first)
+    seen = first.found.only or frozenset()
+    readers: list[ChainReader] = []
+    for offer in offers:
+        if own := (offer.found.only or frozenset()) - seen:
+            seen |= own
+            readers.append(read_chain(source, replace(offer.found, only=own).without_others(), offer.formats[0]))
+    parts = [main.messages, *map(tuple, readers)]
+    return LoadedSession(main, parts, (), [unread for reader in readers for unread in reader.envelope.unread])
+
+
+def _line_count(offer: Offer) -> int:
+    return len(offer.found.only or ())
 
 
 FACTS_EDITION = 4

@@ -28,7 +28,6 @@ AHEAD = 1 << 16
 repeated, and its error is slow, because Python counts the lines of the whole window."""
 _SPACE_AND_COMMA = re.compile(r"[ \t\r\n]*(,?)[ \t\r\n]*")
 _LINE_SPACE = re.compile(r"[ \t\r\n]*")
-_LINE_END = re.compile(r"[^\n]*")
 
 
 class UnitReader:
@@ -282,9 +281,9 @@ class UnitReader:
     def _line_end(self, window: Window, begin: int, keep: int) -> tuple[int, int]:
         """Read to the end of a broken line. Return its start and end in the window, without the line break."""
         while True:
-            found = _LINE_END.match(window.text, begin)
-            end = found.end() if found else begin
-            if end < len(window.text) or not window.more(keep):
+            end = window.text.find("\n", begin)
+            if end >= 0 or not window.more(keep):
+                end = end if end >= 0 else len(window.text)
                 if end > begin and window.text[end - 1] == "\r":
                     end -= 1
                 return begin, end

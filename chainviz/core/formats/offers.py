@@ -57,7 +57,7 @@ class Offer:
         """Return a reader of the chain, without reading its beginning again where possible."""
         judge, format = self.judge, self.formats[0]
         can_go_on = judge is not None and judge.format is format and judge.source is source and not judge.is_used
-        if judge is not None and can_go_on and self.found.only is None and not self.salvage:
+        if judge is not None and can_go_on and not self.salvage:
             return judge.with_notes_of(self.found)
         return read_chain(source, self.found, format, salvage=self.salvage)
 
@@ -293,7 +293,7 @@ class _Judged(NamedTuple):
     @classmethod
     def of(cls, source: Source, found: FoundList, format: Format, confidence: float) -> _Judged:
         is_long = found.region.end - found.region.start > LONG
-        return cls(source, found, format, confidence, None if is_long else _judge(source, found, format))
+        return cls(source, found, format, confidence, None if is_long else read_chain(source, found, format))
 
     @property
     def reader(self) -> ChainReader:

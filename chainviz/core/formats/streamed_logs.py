@@ -20,6 +20,11 @@ _TOLD = re.compile(
     r'|"chat\.completion\.chunk\\?"|"response\.created\\?"|:\s*"(?:event|data): ?'
 )
 """Text at the start or end of a log that shows that its answers are streamed: a request for streaming, or chunks."""
+_TOLD_BY = (
+    '"stream"', 'Stream"', "streamGenerateContent", '"candidates"', '"message_s', '"message-s', '"messageS', '"chat.completion.chunk',
+    '"response.created', '"event:', '"data:',
+)  # fmt: skip
+"""Words of which `_TOLD` needs one. Searching for them is ten times as fast."""
 ANSWERS = ("response", "body", "response_body", "output", "outputBodyJson", "text")
 """Names of the field with the answer."""
 DEEPEST = 8
@@ -37,7 +42,11 @@ def streamed_logs(apis: Sequence[Chunks]) -> Kind:
             else:
                 yield from ((f"record {number}, {where}", each) for where, each in in_members(record))
 
-    return STREAMED, lambda head: head.lstrip()[:1] == "{" and _TOLD.search(head) is not None, documents
+    return STREAMED, _is_told, documents
+
+
+def _is_told(head: str) -> bool:
+    return head.lstrip()[:1] == "{" and any(word in head for word in _TOLD_BY) and _TOLD.search(head) is not None
 
 
 _EVENT = re.compile(
