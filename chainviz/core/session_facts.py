@@ -51,6 +51,9 @@ class ToolCount(NamedTuple):
     """The size of its results in bytes."""
 
 
+_NO_CALLS = ToolCount()
+
+
 class Repeat(NamedTuple):
     """A call that a session makes again, with the same arguments and the same result. The first one is not counted."""
 
@@ -146,12 +149,12 @@ class ToolFacts:
     def add(self, day: Day, message: Message) -> None:
         for part in message.parts:
             if isinstance(part, ToolCall):
-                self._count(day, part.name, ToolCount(calls=1))
+                self._count(day, part.name, calls=1)
                 self._calls[part.id] = day, part
             elif isinstance(part, ToolResult):
                 self._add_result(day, part)
-        if ending_of(message) == "api-error":
-            self._errors["", error_line(_first_text(message))] += 1
+        if message.role == AI and (text := _first_text(message)).startswith(_API_ERROR):
+            self._errors["", error_line(text)] += 1
 
     def errors(self) -> tuple[ErrorCount, ...]:
         return tuple(ErrorCount(*key, count) for key, count in self._errors.most_common(MOST_KINDS))
@@ -162,7 +165,7 @@ class ToolFacts:
     def _add_result(self, day: Day, result: ToolResult) -> None:
         called_on, call = self._calls.pop(result.call_id, (day, None))
         name = call.name if call is not None else result.name
-        self._count(called_on, name, ToolCount(0, int(result.is_error), result.size))
+        self._count(called_on, name, errors=int(result.is_error), bytes=result.size)
         if result.is_error:
             self._errors[name, error_line(result.content)] += 1
         if call is not None:
@@ -176,9 +179,9 @@ class ToolFacts:
             self._repeats[digest] = before._replace(number=before.number + 1, bytes=before.bytes + result.size)
         self._seen.add(digest)
 
-    def _count(self, day: Day, name: str, more: ToolCount) -> None:
-        old = self.by_day.get((day, name), ToolCount())
-        self.by_day[day, name] = ToolCount(*(one + other for one, other in zip(old, more, strict=True)))
+    def _count(self, day: Day, name: str, calls: int = 0, errors: int = 0, bytes: int = 0) -> None:
+        old = self.by_day.get((day, name), _NO_CALLS)
+        self.by_day[day, name] = ToolCount(old.calls + calls, old.errors + errors, old.bytes + bytes)
 
 
 def ending_of(message: Message) -> Ending:
@@ -272,9 +275,10 @@ class _Reading:
         day = ""
         for message in messages:
             record = record_of(message)
-            self._times |= record.times
-            self._days |= _days(record.times)
-            day = _day(record.times) or day
+            if record.times:
+                day = _day_of(record.times.began)
+                self._times |= record.times
+                self._days.update((day, _day_of(record.times.ended)))
             self._count(day, record)
             tools.add(day, message)
             if record.usage is not None and messages is self._parts[0]:

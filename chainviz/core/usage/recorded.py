@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from operator import add
 from typing import Any, NamedTuple
 
 from chainviz.core.chain.messages import AI, Message
@@ -26,7 +27,7 @@ class TokenUsage(NamedTuple):
     """Output tokens that are reasoning."""
 
     def __add__(self, other: tuple[int, ...]) -> TokenUsage:  # type: ignore[override]
-        return TokenUsage(*(one + another for one, another in zip(self, other, strict=True)))
+        return TokenUsage(*map(add, self, other))
 
 
 class LastCall(NamedTuple):
@@ -110,8 +111,8 @@ def recorded_of(messages: Iterable[Message]) -> dict[str, TokenUsage]:
 def find_usage(value: Any) -> TokenUsage | None:
     """Return the usage nearest to the root of a JSON value; lists are not searched, they hold content."""
     for item in _objects(value):
-        for key in item:
-            if _plain(key) in _USAGE and (usage := read_usage(item[key])) is not None:
+        for key in _spellings(tuple(item), _USAGE):
+            if (usage := read_usage(item[key])) is not None:
                 return usage
         if "prompt_eval_count" in item and (usage := read_usage(item)) is not None:
             return usage  # Ollama counts beside the message
@@ -121,8 +122,8 @@ def find_usage(value: Any) -> TokenUsage | None:
 def find_model(value: Any) -> str:
     """Return the name of a model nearest to the root; "" if there is none."""
     for item in _objects(value):
-        for key, inner in item.items():
-            if _plain(key) in _MODEL and isinstance(inner, str) and inner:
+        for key in _spellings(tuple(item), _MODEL):
+            if isinstance(inner := item[key], str) and inner:
                 return inner[:200]
     return ""
 
@@ -163,11 +164,10 @@ def read_usage(value: Any) -> TokenUsage | None:
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of a value level by level."""
-    level = [value]
+    level = [value] if isinstance(value, dict) else []
     for _ in range(_DEPTH):
-        objects = [item for item in level if isinstance(item, dict)]
-        yield from objects
-        level = [inner for item in objects for inner in item.values()]
+        yield from level
+        level = [inner for item in level for inner in item.values() if type(inner) is dict]
 
 
 def _numbers(value: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
@@ -192,10 +192,19 @@ def _details(value: Mapping[str, Any]) -> dict[str, int]:
 
 
 @lru_cache(maxsize=4096)
+def _spellings(keys: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the keys that spell one of the names. Cached, since the records of a file have few different sets of keys."""
+    return tuple(key for key in keys if _plain(key) in names)
+
+
+@lru_cache(maxsize=4096)
 def _plain(key: str) -> str:
     """Return the name in a common spelling: `inputTokens` and `input_tokens` are equal."""
     return key.replace("_", "").lower()
 
 
 def _first(numbers: Mapping[str, int], names: Iterable[str]) -> int:
-    return next((numbers[name] for name in names if numbers.get(name)), 0)
+    for name in names:
+        if number := numbers.get(name):
+            return number
+    return 0

@@ -80,7 +80,7 @@ def _inner(value: Any) -> Iterator[Any]:
 def _own(value: Any) -> Times:
     if not isinstance(value, dict) or _NAMES.isdisjoint(value):
         return NO_TIMES
-    found = [time for name in _NAMES & value.keys() if (time := _milliseconds(value[name]))]
+    found = [time for name in value if name in _NAMES and (time := _milliseconds(value[name]))]
     return Times(min(found), max(found)) if found else NO_TIMES
 
 
@@ -142,17 +142,16 @@ class Record(NamedTuple):
 def record_of(message: Message) -> Record:
     """Read times, model and tokens from the source of a message. If its source has several units that repeat the usage
     (Claude Code), the last one counts."""
-    found = Record(NO_TIMES)
+    times, model, usage = NO_TIMES, "", None
     for fragment in message.source:
         try:
             value = value_of(fragment)
         except (ValueError, RecursionError):
             continue  # a source that is not JSON
-        found = found._replace(times=found.times | times_in(value))
-        usage = find_usage(value) if message.role == AI else None
-        if usage is not None:
-            found = Record(found.times, find_model(value), usage)
-    return found
+        times |= times_in(value)
+        if message.role == AI and (found := find_usage(value)) is not None:
+            model, usage = find_model(value), found
+    return Record(times, model, usage)
 
 
 def calls_beside(context: DocumentContext) -> Iterator[Record]:
