@@ -106,6 +106,7 @@ def test_every_link_leads_to_the_rows_that_its_figure_counts(index: Path, query:
     counted = [(each.url, each.value) for each in view.key_figures if each.name in ("Sessions", "Next request refused", "With secrets")]
     counted += [(each.url, each.number) for each in (*view.health, *view.endings)]
     counted += [(url, number) for _, _, number, url, _ in view.problems]
+    counted += [(url, sessions.split()[0]) for sessions, url, _ in view.omissions]
     counted += [(each.url, re.sub(r" sessions?$|.* in ", "", each.note)) for each in (*view.errors, *view.repeats)]
     assert len(counted) > 5 and {url: rows_of(url) for url, _ in counted} == {url: int(number) for url, number in counted}
     links = set(re.findall(r'href="(/\?[^"]*)"', unescape(shown.content.decode()).partition('class="key-figures"')[2]))

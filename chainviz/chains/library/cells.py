@@ -13,7 +13,7 @@ from chainviz.chains.folders import opening
 from chainviz.chains.library.agents import AgentView, agent_label, agent_of_format, agent_view
 from chainviz.chains.library.filter import Filter
 from chainviz.chains.library.search import ChainHits
-from chainviz.chains.library.sessions import ENDING_WORDS, HEALTH_WORDS
+from chainviz.chains.library.sessions import ENDING_WORDS, HEALTH_WORDS, USAGE_WORDS
 from chainviz.chains.models import Chain
 from chainviz.chains.render.visible_text import marks, one_line
 from chainviz.chains.uploads.local_files import state_of
@@ -227,7 +227,7 @@ NAMES = {
     "q": "text", "problems": "only", "errors": "only", "drafts": "only", "format": "format", "label": "label", "tool": "tool",
     "model": "model", "problem": "problem", "verdict": "verdict", "larger": "at least", "smaller": "at most", "since": "changed since",
     "until": "changed until", "folder": "project", "secrets": "only", "sessions": "only", "ending": "ended", "error": "error",
-    "repeated": "repeated call", "from": "active since", "to": "active until",
+    "repeated": "repeated call", "usage": "tokens", "from": "active since", "to": "active until",
 }  # fmt: skip
 
 
@@ -269,6 +269,7 @@ _WORDS: dict[str, Callable[[str], str]] = {
     "problem": rule_words,
     "health": lambda value: HEALTH_WORDS.get(value, value),
     "ending": lambda value: ENDING_WORDS.get(value, value),
+    "usage": lambda value: USAGE_WORDS.get(value, value),
     "agent": agent_label,
     "label": lambda value: value.partition(":")[2],
 }

@@ -50,6 +50,8 @@ class Filter:
     """The text of an error of a tool or an API, as in the index."""
     repeated: str = ""
     """The arguments of a repeated call; `1` for any repeated call."""
+    usage: str = ""
+    """What a session lacks of its usage, as a key of USAGE_WORDS (sessions.py)."""
     first_day: str = ""
     """Only sessions with records on this day or later."""
     last_day: str = ""

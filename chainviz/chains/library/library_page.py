@@ -31,7 +31,7 @@ from chainviz.chains.library.pasted_error import suspects
 from chainviz.chains.library.reading import reading_of
 from chainviz.chains.library.saved_filters import filters_of
 from chainviz.chains.library.search import not_indexed
-from chainviz.chains.library.sessions import ENDING_WORDS, HEALTH_WORDS, Library, agents_in, library_of
+from chainviz.chains.library.sessions import ENDING_WORDS, HEALTH_WORDS, USAGE_WORDS, Library, agents_in, library_of
 from chainviz.chains.models import Arrival, Chain, ChainQuerySet
 from chainviz.chains.samples import load_samples
 from chainviz.chains.uploads.imports import RAW_TEXT
@@ -137,8 +137,12 @@ def filter_fields(request: HttpRequest) -> HttpResponse:
     """Return the fields of the filter that the address states, as a fragment that the page loads on demand."""
     everything = library_of(member_of(request))
     folders = chain_folders(member_of(request), everything.chains)
-    context = {"filter": read_filter(request.GET), "ending_choices": ENDING_WORDS.items(), **_field_choices(everything, folders)}
+    context = {"filter": read_filter(request.GET), **RECORDED, **_field_choices(everything, folders)}
     return render(request, "chains/library/_filter_fields.html", context)
+
+
+RECORDED = {"ending_choices": ENDING_WORDS.items(), "usage_choices": USAGE_WORDS.items()}
+"""The choices of what sessions record, for the fields of the filter."""
 
 
 def _around_the_table(request: HttpRequest, wanted: Filter, everything: Library, folders: ChainFolders) -> dict[str, Any]:
@@ -147,7 +151,7 @@ def _around_the_table(request: HttpRequest, wanted: Filter, everything: Library,
     return {
         "format_words": _first_labels(),
         "health_choices": HEALTH_WORDS.items(),
-        "ending_choices": ENDING_WORDS.items(),
+        **RECORDED,
         "agent_choices": agents_in(everything),
         "asked_fields": is_asked,
         "unseen_filters": {} if is_asked else {name: value for name, value in wanted.values.items() if name not in QUICK},

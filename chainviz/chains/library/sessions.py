@@ -24,7 +24,7 @@ T = TypeVar("T")
 Days = TypeVar("Days", bound=QuerySet[Any])
 MOST_STATES = 64
 """The number of states of libraries whose sums a process keeps."""
-OF_SESSIONS = ("only_secrets", "only_sessions", "ending", "error", "repeated", "first_day", "last_day")
+OF_SESSIONS = ("only_secrets", "only_sessions", "ending", "error", "repeated", "usage", "first_day", "last_day")
 """Fields of a filter that apply only to sessions of the index and to chains that came from them."""
 
 HEALTH_WORDS = {
@@ -34,6 +34,10 @@ HEALTH_WORDS = {
 """Values of the filter `health`. A row has the first value that applies, as in its column."""
 ENDING_WORDS = {"finished": "finished", "interrupted": "interrupted", "api-error": "stopped by an API error", "unrecorded": "not recorded"}
 """Values of the filter `ending`."""
+USAGE_WORDS = {"unrecorded": "not recorded", "unpriced": "model without a list price"}
+"""Values of the filter `usage`."""
+LACKS_USAGE = {"unrecorded": Q(tokens=None) & ~Q(health=Session.Health.UNREAD), "unpriced": Q(cost=None, tokens__gt=0)}
+"""The conditions for these values."""
 _STATE_OF_VERDICT = {"rejected": "refused", "accepted": "accepted", "unchecked": "part"}
 
 
@@ -135,6 +139,7 @@ def recorded(wanted: Filter) -> Q:
         (wanted.tool and not wanted.repeated, Q(pk__in=in_days(tools, wanted).values("session"))),
         (wanted.only_secrets, Q(secrets__gt=0)),
         (wanted.ending, Q(ending="" if wanted.ending == "unrecorded" else wanted.ending)),
+        (wanted.usage, LACKS_USAGE.get(wanted.usage, Q())),
         (wanted.error, Q(pk__in=SessionError.objects.filter(text=wanted.error).values("session"))),
         (wanted.repeated, Q(pk__in=_repeats(wanted).values("session"))),
         (wanted.first_day or wanted.last_day, _active(wanted)),

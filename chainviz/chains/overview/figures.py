@@ -20,7 +20,7 @@ from django.urls import reverse
 from chainviz.accounts.models import Membership
 from chainviz.chains.library.filter import DEFAULT_ORDER, Filter, day_of, read_filter
 from chainviz.chains.library.listing import all_fitting_sessions
-from chainviz.chains.library.sessions import in_days
+from chainviz.chains.library.sessions import LACKS_USAGE, in_days
 from chainviz.sessions_index.models import Session, SessionDay, SessionError, SessionProblem, SessionQuerySet, SessionRepeat, SessionTool
 
 SPANS = {"7d": 7, "30d": 30, "90d": 90}
@@ -172,8 +172,8 @@ def totals(sessions: SessionQuerySet) -> Totals:
             with_tokens=Count("pk", filter=Q(tokens__gt=0)),
             time=Sum("duration", default=0),
             with_secrets=Count("pk", filter=Q(secrets__gt=0)),
-            without_usage=Count("pk", filter=Q(tokens=None) & ~Q(health=Session.Health.UNREAD)),
-            without_price=Count("pk", filter=Q(cost=None, tokens__gt=0)),
+            without_usage=Count("pk", filter=LACKS_USAGE["unrecorded"]),
+            without_price=Count("pk", filter=LACKS_USAGE["unpriced"]),
         )
     )
     sums, health, endings = Counter[str](), Counter[str](), Counter[str]()

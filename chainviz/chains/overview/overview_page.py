@@ -367,7 +367,10 @@ class Overview:
         return [
             Card("bytes", "Tools by bytes of results", self.tools_by_bytes, "No tool results in these days."),
             Card("faults", "Tools by share of errors", self.tools_by_errors, "No tool failed in these days.", "10 calls or more"),
-            Card("repeats", "Same call again, same result", self.repeats, "No call was made twice.", self.repeats_in_all),
+            Card(
+                "repeats", "Same call again, same result", self.repeats, "No call was made twice.", self.repeats_in_all,
+                url=self._choice.library(repeated="1"),
+            ),
             Card("errors", "Errors of tools and APIs", self.errors, "No errors in these sessions.", "equal but for numbers", "wide"),
             Card("window", "Near their context window", self.near_window, "No session uses 70% of its window.", kind="half"),
             Card(
@@ -377,12 +380,13 @@ class Overview:
         ]  # fmt: skip
 
     @property
-    def omissions(self) -> Iterator[str]:
-        """Yield what the sums do not count, a sentence each."""
-        if self.totals.without_usage:
-            yield f"{count_text(self.totals.without_usage, 'session')} without recorded tokens: not in the sums."
-        if self.totals.without_price:
-            yield f"{count_text(self.totals.without_price, 'session')} with models that have no list price: not in the cost."
+    def omissions(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the sessions that the sums do not count, their address, and the end of the sentence."""
+        link = self._choice.library
+        if count := self.totals.without_usage:
+            yield count_text(count, "session"), link(usage="unrecorded"), "without recorded tokens: not in the sums."
+        if count := self.totals.without_price:
+            yield count_text(count, "session"), link(usage="unpriced"), "with models that have no list price: not in the cost."
 
     @property
     def all_url(self) -> str:
