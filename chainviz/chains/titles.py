@@ -17,7 +17,7 @@ from chainviz.core.formats.traces.inspect_log import filled_in
 from chainviz.core.operations.compact import Compact
 from chainviz.core.operations.mask import MASK
 from chainviz.core.operations.summarize import SUMMARIZE
-from chainviz.core.usage.document_usage import recorded_title, request_of
+from chainviz.core.usage.document_usage import recorded_title, title_of
 from chainviz.jobs.lease import storable
 from chainviz.store.content.message_reader import BodyReader, pieces_of, read_rows
 from chainviz.store.content.pieces import Places
@@ -86,5 +86,5 @@ def _first_request(snapshot: Snapshot) -> str:
     first = read_rows(Places(pieces_of(snapshot)).at(range(min(LOOKED_AT, snapshot.messages))))
     bodies = BodyReader()
     human = (bodies.begun([row])[0] for row in first if row.shape.role == HUMAN)
-    titles = (request_of(message) for message in filled_in(human, context_of(snapshot).texts))
+    titles = (title_of(message) for message in filled_in(human, context_of(snapshot).texts))
     return next(filter(None, titles), "")

@@ -28,7 +28,7 @@ from chainviz.core.providers.request import request_of as read_request
 from chainviz.core.secrets import SECRETS, scan_message
 from chainviz.core.session_records import damage_of
 from chainviz.core.sources.head import HEAD, read_head
-from chainviz.core.usage.document_usage import last_call_beside, recorded_beside, recorded_title, request_of
+from chainviz.core.usage.document_usage import last_call_beside, recorded_beside, recorded_title, title_of
 from chainviz.core.usage.recorded import LastCall, TokenUsage
 from chainviz.core.usage.times import NO_TIMES, Record, Times, calls_beside, record_of, times_beside
 
@@ -330,7 +330,7 @@ def _nth_day(number: int) -> Day:
 
 
 def _first_request(messages: Iterable[Message]) -> str:
-    return next(filter(None, (request_of(message) for message in messages if message.role == HUMAN)), "")
+    return next(filter(None, (title_of(message) for message in messages if message.role == HUMAN)), "")
 
 
 def _structure_problems(chain: MemoryChain) -> int:
@@ -415,5 +415,5 @@ def _line_count(offer: Offer) -> int:
     return len(offer.found.only or ())
 
 
-FACTS_EDITION = 4
+FACTS_EDITION = 5
 """If this changes, stored facts are read again."""

@@ -240,9 +240,18 @@ def _columns(facts: SessionFacts, row: Session) -> dict[str, Any]:
     }
     if facts.title:
         columns["title"] = storable(facts.title)[:200]
-    if facts.project:
-        columns["project"] = storable(facts.project)[:500]
+    columns["project"] = storable(facts.project or _project_beside(row))[:500]
     return columns
+
+
+def _project_beside(row: Session) -> str:
+    """Return the project of a session that records no working folder: what its agent notes beside its file, or the folder of its group."""
+    if row.in_database:
+        return row.project
+    store, path = store_of(row.source), Path(row.path)
+    found = store.session(state_of(row))
+    place = next((place for _, place in places_of(row.source) if path.is_relative_to(place)), None)
+    return found.project if found and found.project else str(store.group_folder(place, path)) if place else row.project
 
 
 def _usage_columns(usage: Mapping[tuple[str, str], TokenUsage], total: TokenUsage) -> dict[str, Any]:

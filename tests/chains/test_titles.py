@@ -61,6 +61,11 @@ def test_the_summary_record_comes_first_then_the_request_then_the_file(client: C
     assert made(client, json.dumps({"title": "Rivers", "messages": HELLO}).encode()).title == "Rivers"
     asked = {"requestId": "request_1", "message": {"text": "Why?", "parts": []}, "response": [{"value": "So."}]}
     assert made(client, json.dumps({"requests": [asked], "customTitle": "Reasons"}).encode()).title == "Reasons"
+    state = {"version": 3, "sessionId": "s", "requests": [asked]}
+    whole, change = {"kind": 0, "v": {**state, "customTitle": "Causes"}}, {"kind": 1, "k": ["inputState"], "v": {}}
+    assert made(client, b"\n".join(json.dumps(line).encode() for line in (whole, change)), "e.jsonl").title == "Causes"
+    whole, change = {"kind": 0, "v": state}, {"kind": 1, "k": ["customTitle"], "v": "Grounds"}
+    assert made(client, b"\n".join(json.dumps(line).encode() for line in (whole, change)), "f.jsonl").title == "Grounds"
     request = made(client, json.dumps([{"role": "system", "content": "Be kind."}, *HELLO]).encode(), "c.json")
     assert (request.title, request.file_line) == ("Hello", "c.json")
     silent = made(client, json.dumps([HELLO[1]]).encode(), "d.json")

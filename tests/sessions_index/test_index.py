@@ -267,3 +267,19 @@ def test_sessions_of_one_store_without_working_folders_are_one_project(home: Pat
     for row in Session.objects.all():
         open_session(member, row)
     assert list(Chain.objects.values_list("project", flat=True)) == [project, project]
+
+
+def test_project_of_a_session_without_a_working_folder_is_read_anew(home: Path, member: Membership) -> None:
+    path = home / ".config/Code/User/workspaceStorage/5c03/chatSessions/one.jsonl"
+    path.parent.mkdir(parents=True)
+    asked = {"requestId": "request_1", "message": {"text": "Why?", "parts": []}, "response": [{"value": "So."}]}
+    path.write_text(json.dumps({"kind": 0, "v": {"version": 3, "sessionId": "s", "requests": [asked]}}))
+    services.choose_sources(member, ["copilot-chat"])
+    run_waiting_jobs()
+    assert Session.objects.get().project == str(home / ".config/Code/User/workspaceStorage")
+    (path.parents[1] / "workspace.json").write_text(json.dumps({"folder": "file:///yard/depot"}))
+    Session.objects.update(rules=0)
+    services.look_again()
+    services.scan(member.team)
+    run_waiting_jobs()
+    assert Session.objects.get().project == "/yard/depot"

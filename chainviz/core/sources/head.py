@@ -9,7 +9,7 @@ from typing import Any
 
 from chainviz.core.databases.contract import seconds, title_in
 from chainviz.core.documents.json.edit import decode
-from chainviz.core.usage.document_usage import request_title
+from chainviz.core.usage.document_usage import members_set, request_title
 
 HEAD = 1 << 16
 """The number of bytes that are read."""
@@ -49,21 +49,11 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
     for value in values:
         for record in value if isinstance(value, list) else [value]:
             if isinstance(record, dict):
-                record = _state_of(record)
+                record = members_set(record)
                 yield record
                 inner = [record.get(key) for key in _INSIDE]
                 lists = [record[key] for key in _LISTS if isinstance(record.get(key), list)]
                 yield from (each for each in [*inner, *(item for items in lists for item in items)] if isinstance(each, dict))
-
-
-def _state_of(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what a line of VS Code's log of a session sets: the whole session, or one of its members; any other record unchanged."""
-    value, place = record.get("v"), record.get("k")
-    if record.get("kind") == 0 and isinstance(value, dict):
-        return value
-    if record.get("kind") == 1 and isinstance(value, str) and isinstance(place, list) and len(place) == 1:
-        return {str(place[0]): value}
-    return record
 
 
 def _first(records: list[dict[str, Any]], keys: tuple[str, ...]) -> str:

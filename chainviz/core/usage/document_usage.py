@@ -173,6 +173,8 @@ _MOVED_MESSAGES = ("[System message]", "[Tool message without a call]", "[Messag
 _COMMAND = re.compile(r"/[\w:-]{1,40}\s*")
 """A command to the agent itself, such as /clear."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,100}>")
+_WHOLE_SESSION = re.compile(r'\{\s*"kind"\s*:\s*0\s*,')
+_NAMED = re.compile(r'"customTitle"\s*:\s*("(?:[^"\\]|\\.)+")')
 _LOOKED_AT = 20_000
 """The number of characters of a request that are read."""
 
@@ -192,13 +194,32 @@ def recorded_title(context: DocumentContext) -> str:
 def _title_of_lines(lines: Any) -> str:
     found: dict[str, str] = {}
     for line in lines:
-        for key in _LINE_KEYS if isinstance(line, dict) else ():
-            found[key] = _text(line.get(key)) or found.get(key, "")
+        members = members_set(line) if isinstance(line, dict) else {}
+        for key in _LINE_KEYS:
+            found[key] = _text(members.get(key)) or found.get(key, "")
     return next((found[key] for key in _LINE_KEYS if found.get(key)), "")
+
+
+def members_set(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what a line of VS Code's log of a session sets: the whole session, or one of its members; any other record unchanged."""
+    value, place = record.get("v"), record.get("k")
+    if record.get("kind") == 0 and isinstance(value, dict):
+        return value
+    if record.get("kind") == 1 and isinstance(value, str) and isinstance(place, list) and len(place) == 1:
+        return {str(place[0]): value}
+    return record
 
 
 def _text(value: Any) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def title_of(message: Message) -> str:
+    """Return the title that the first request of a chain gives it: the one in its record, if VS Code's log begins with the whole
+    session, else the request. The record may be cut."""
+    record = message.source[0].text if message.source else ""
+    named = _NAMED.search(record) if _WHOLE_SESSION.match(record) else None
+    return _text(parse(named[1])) if named else request_of(message)
 
 
 def request_of(message: Message) -> str:
