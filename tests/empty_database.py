@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import re
 import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from django.conf import settings
 from tests import ROOT
 from tests.old_data.data_folder import DataFolder
 
+IMPORTED = re.compile(r"^(?:from|import) (chainviz[\w.]*)(?: import (\w+))?", re.MULTILINE)
 PREPARED = ROOT / ".pytest_cache" / "databases"
 
 
@@ -38,10 +39,12 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def state_of_migrations() -> str:
-    """Return a digest of the migrations, of the store's code that they call, and of the versions of the packages with others."""
-    files = chain(ROOT.glob("chainviz/*/migrations/*.py"), ROOT.glob("chainviz/store/**/*.py"))
-    packages = (f"{name} {version(name)}" for name in ("django", "django-allauth"))
-    return sha256(b"\0".join([*(file.read_bytes() for file in sorted(files)), *map(str.encode, packages)])).hexdigest()
+    """Return a digest of the migrations, of the modules that they import, and of the versions of the packages with others."""
+    migrations = [file.read_text() for file in sorted(ROOT.glob("chainviz/*/migrations/*.py"))]
+    imported = {name for text in migrations for module, member in IMPORTED.findall(text) for name in (module, f"{module}.{member}")}
+    modules = [path.read_text() for name in sorted(imported) if (path := ROOT / f"{name.replace('.', '/')}.py").exists()]
+    packages = [f"{name} {version(name)}" for name in ("django", "django-allauth")]
+    return sha256("\0".join([*migrations, *modules, *packages]).encode()).hexdigest()
 
 
 @pytest.fixture(scope="session")
