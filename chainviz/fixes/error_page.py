@@ -21,17 +21,19 @@ from chainviz.chains.explorer.pasted_error import located
 from chainviz.chains.explorer.place_views import request_numbers
 from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.library.pasted_error import Suspects, suspects
-from chainviz.chains.models import Chain
-from chainviz.chains.uploads.upload_view import upload
+from chainviz.chains.models import Arrival, Chain
+from chainviz.chains.uploads.arrivals import take_in
+from chainviz.chains.uploads.upload_view import answer_upload, receive_files, upload
 from chainviz.chains.working_copies.opening import open_session
 from chainviz.core.chain.messages import Message, Text, ToolCall, ToolResult
 from chainviz.core.documents.source import open_source
 from chainviz.core.errors import ChainError, DocumentError
-from chainviz.core.formats.vendors import get_provider
+from chainviz.core.formats.vendors import PROVIDERS, get_provider
 from chainviz.core.load import load_source
 from chainviz.core.operations.repair.fixes import CHOICES
 from chainviz.core.pasted_errors.locate import what_was_tried
 from chainviz.core.pasted_errors.message import ErrorMessage, read_error
+from chainviz.core.providers.contract import Provider
 from chainviz.fixes.by_error import addresses_with, ids_of
 from chainviz.sessions_index.models import Session
 from chainviz.web.http import see_other
@@ -49,7 +51,7 @@ MOST_SESSIONS = 2_000
 def error_page(request: HttpRequest) -> HttpResponse:
     """Show the page. A submitted form searches the sessions of this machine; a text that is not an error is imported as a transcript."""
     if request.FILES:
-        return _search_in_upload(request)
+        return _open_upload(request)
     text = (request.POST if request.method == "POST" else request.GET).get("text", "").strip()
     error = read_error(text[:LONGEST]) if text else None
     is_error = error is not None and len(text) <= LONGEST and _is_error(error, text)
@@ -77,11 +79,17 @@ def error_page(request: HttpRequest) -> HttpResponse:
     return render(request, "sessions/error.html", context)
 
 
-def _search_in_upload(request: HttpRequest) -> HttpResponse:
-    """Import a file. Redirect to the place of the error in it, or to the imported chain if it does not have the ids of the error."""
-    answer = upload(request)
-    found = suspects(Chain.objects.visible_to(member_of(request)).in_library(), request.POST.get("about", ""))
-    return see_other(found.chains[0].fix_url) if found.have_id else answer
+def _open_upload(request: HttpRequest) -> HttpResponse:
+    """Import a file with all its chains, and redirect to the fix of the one that the error is about."""
+    about, received = request.POST.get("about", ""), receive_files(request)
+    for arrival in received:
+        if arrival.state == Arrival.State.CHOOSING:
+            take_in(arrival, {"as": "all"})
+    imported = [pk for arrival in received for pk in (arrival.chain_id, *arrival.added)]
+    chains = Chain.objects.visible_to(member_of(request)).in_library().filter(pk__in=[pk for pk in imported if pk is not None])
+    found = suspects(chains, about).chains
+    chain = chains.filter(pk=found[0].chain).first() if found else chains.order_by("pk").first()
+    return see_other(fix_address(chain, about)) if chain and about else answer_upload(request, received)
 
 
 def _is_error(error: ErrorMessage, text: str) -> bool:
@@ -129,10 +137,8 @@ SHOWN = 240
 @dataclass(frozen=True, slots=True)
 class Choice:
     name: str
-    """The name of a repair; "" for all changes that the API requires."""
     label: str
     explanation: str
-    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +156,8 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class PastedFix:
     error: str
+    provider: Provider | None
+    """The provider whose rules find the problem; None if none do."""
     pieces: tuple[tuple[str, bool], ...]
     """The text of the error in pieces; True marks an id or a place that was found."""
     problem: str
@@ -160,29 +168,28 @@ class PastedFix:
     before: int
     """The number of messages before the shown ones."""
     after: int
-    choices: tuple[Choice, ...]
+    fixes: tuple[Choice, ...]
+    """The repairs that solve the problem."""
     tried: tuple[str, ...]
 
 
-def pasted_fix(subject: Subject, text: str, only: str) -> PastedFix:
+def pasted_fix(subject: Subject, text: str) -> PastedFix:
     error = read_error(text[:LONGEST])
     found = located(subject.stored, error)
     best = found.problems[0] if found.problems else None
     place = best.message if best else min(found.places.best, default=-1)
-    names = [name for name in found.fixes if name in CHOICES]
-    usual = Choice("", "All that the API requires", "The smallest set of changes after which the session can be resumed.", not only)
-    choices = [usual, *(Choice(name, *CHOICES[name], name == only) for name in names)]
     first, last = max(0, place - AROUND), min(len(subject.stored), place + AROUND + 1)
     lines = _lines(subject, first, last, place) if place >= 0 else ()
     return PastedFix(
         error=error.text,
+        provider=found.provider if best and found.provider in PROVIDERS else None,
         pieces=_pieces(error.text, (*error.ids, *found.places.ids)),
         problem=best.text if best else "",
         url=f"{subject.base_url}at/{found.path}#{found.path.dom_id}" if found.path is not None else "",
         lines=lines,
         before=first if lines else 0,
         after=len(subject.stored) - last if lines else 0,
-        choices=tuple(choices),
+        fixes=tuple(Choice(name, *CHOICES[name]) for name in found.fixes if name in CHOICES),
         tried=tuple(what_was_tried(error, found)) if found.is_guess or best is None else (),
     )
 

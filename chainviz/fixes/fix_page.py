@@ -5,7 +5,7 @@ machine, and restores the backup. A chain that was uploaded through the browser 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -52,7 +52,7 @@ from chainviz.web.http import see_other
 NOTE = "Fixed for resuming"
 
 
-def save_version(request: HttpRequest, chain: Chain, provider: Provider | None, only: str) -> int:
+def save_version(request: HttpRequest, chain: Chain, asked: Target) -> int:
     """Save the fix and return the number of the new version. Raises Refused if the person may not save, or has a draft of the chain."""
     person = person_of(request)
     if not member_of(request).may("save"):
@@ -65,7 +65,7 @@ def save_version(request: HttpRequest, chain: Chain, provider: Provider | None, 
         raise Refused("This chain is long; fix it on the page Repair, which works in the background.")
     repair = operation_named("repair")
     assert repair is not None
-    options = read_options(repair, repair_options(provider or provider_of(target.stored), only))
+    options = read_options(repair, repair_options(asked.provider or provider_of(target.stored), asked.only))
     with changing(target, repair, options) as draft:
         pass
     with transaction.atomic():
@@ -84,8 +84,7 @@ class FixPage:
     chain: Chain
     session: StoredSession | None
     """The session in its agent's store; None for an uploaded chain."""
-    provider: Provider | None
-    """The provider that a person chose; None for the session's own."""
+    target: Target
     fixed: FixedSession[DiffView] | None
     error: str = ""
     pasted: PastedFix | None = None
@@ -118,6 +117,11 @@ class FixPage:
     def spoken(self) -> str:
         return self.fixed.chains[0].provider.label if self.fixed and self.fixed.chains else ""
 
+    @property
+    def provider(self) -> Provider | None:
+        """The provider that a person chose or whose error was pasted; None for the session's own."""
+        return self.target.provider
+
     query: str = ""
     """The query of the page's address, with the provider, the fix and the error."""
 
@@ -147,11 +151,11 @@ def fix_page(request: HttpRequest, chain_id: int) -> HttpResponse:
     if request.method == "POST":
         try:
             if request.POST.get("act") == "version":
-                return see_other("chains:version", chain.pk, save_version(request, chain, _provider(request), _only(request)))
+                return see_other("chains:version", chain.pk, save_version(request, chain, _target(request, chain)))
             if session is None:
                 raise Http404("This chain has no file on this machine.")
             messages.success(request, _done(request, chain, session))
-            return see_other(_address(request, chain))
+            return see_other(_address(request, chain, _target(request, chain)))
         except ChainError as refused:
             error = str(refused)
     if not error and asks_to_unfold(request, read_diff_query(request)):
@@ -166,10 +170,11 @@ def fixed_file(request: HttpRequest, chain_id: int) -> HttpResponse:
     chain = chain_for(request, chain_id)
     require_unlocked(chain, None)
     session = _session_of(request, chain)
+    target = _target(request, chain)
     try:
-        fixed = _fixed(request, chain, session, _nothing)
+        fixed = _fixed(request, chain, session, target, _nothing)
     except ChainError as refused:
-        page = FixPage(chain, session, _provider(request), None, str(refused))
+        page = FixPage(chain, session, target, None, str(refused))
         return render(request, "sessions/fix.html", {"page": page}, status=422)
     name = session.name if session and not session.is_folder else chain.file_name
     headers = {
@@ -194,7 +199,7 @@ def _done(request: HttpRequest, chain: Chain, session: StoredSession) -> str:
         if before is None:
             return f"The session is already what {backup.name} holds."
         return f"Restored from {backup.name}. What the session was until now is {before.name}."
-    fixed = _fixed(request, chain, session, _nothing)
+    fixed = _fixed(request, chain, session, _target(request, chain), _nothing)
     if request.POST.get("seen") != digest_of(fixed.old):
         raise Refused(f"{session.name} changed after you opened this page. Check the changes again.")
     if not fixed.is_changed:
@@ -203,17 +208,27 @@ def _done(request: HttpRequest, chain: Chain, session: StoredSession) -> str:
 
 
 def _page(request: HttpRequest, chain: Chain, session: StoredSession | None, error: str) -> FixPage:
+    pasted = _pasted(request, chain)
+    target = _target(request, chain, pasted)
+    fixed: FixedSession[DiffView] | None = None
     try:
-        show = Differences(request, _address(request, chain)).view
-        fixed = _fixed(request, chain, session, show)
+        fixed = _shown(request, chain, session, target)
+        if pasted and pasted.fixes and not fixed.is_changed and "fix" not in request.GET:
+            target = replace(target, only=pasted.fixes[0].name)
+            fixed = _shown(request, chain, session, target)
     except ChainError as refused:
-        return FixPage(chain, session, None, None, error or str(refused), _pasted(request, chain), query=_query(request))
-    return FixPage(chain, session, _provider(request), fixed, error, _pasted(request, chain), query=_query(request))
+        error = error or str(refused)
+    return FixPage(chain, session, target, fixed, error, pasted, _query(request, target))
+
+
+def _shown(request: HttpRequest, chain: Chain, session: StoredSession | None, target: Target) -> FixedSession[DiffView]:
+    return _fixed(request, chain, session, target, Differences(request, _address(request, chain, target)).view)
 
 
 def _unfolded(request: HttpRequest, chain: Chain, session: StoredSession | None) -> HttpResponse:
+    target = _target(request, chain)
     try:
-        fixed = _fixed(request, chain, session, Differences(request, _address(request, chain)).unfolded)
+        fixed = _fixed(request, chain, session, target, Differences(request, _address(request, chain, target)).unfolded)
     except ChainError as refused:
         raise Http404(str(refused)) from None
     found = [each.difference for each in fixed.chains if each.difference is not None]
@@ -222,38 +237,43 @@ def _unfolded(request: HttpRequest, chain: Chain, session: StoredSession | None)
     return found[0]
 
 
-def _address(request: HttpRequest, chain: Chain) -> str:
-    return f"{reverse('fix_session', args=[chain.pk])}{_query(request)}"
+def _address(request: HttpRequest, chain: Chain, target: Target) -> str:
+    return f"{reverse('fix_session', args=[chain.pk])}{_query(request, target)}"
 
 
-def _query(request: HttpRequest) -> str:
-    provider = _provider(request)
-    values = {"provider": provider.name if provider else "", "fix": _only(request), "error": request.GET.get("error", "")[:LONGEST]}
+def _query(request: HttpRequest, target: Target) -> str:
+    provider = target.provider.name if target.provider else ""
+    values = {"provider": provider, "fix": target.only, "error": request.GET.get("error", "")[:LONGEST]}
     return f"?{urlencode(found)}" if (found := {name: value for name, value in values.items() if value}) else ""
 
 
-def _only(request: HttpRequest) -> str:
-    """Return the kind of repair in the address; "" for all changes that the API requires."""
-    name = request.GET.get("fix", "")
-    return name if name in CHOICES else ""
+def _target(request: HttpRequest, chain: Chain, pasted: PastedFix | None = None) -> Target:
+    """Return what the address asks for. Without a provider it is the one whose error was pasted."""
+    only, asked = request.GET.get("fix", ""), request.GET.get("provider", "")
+    provider = get_provider(asked) if any(each.name == asked for each in PROVIDERS) else None
+    if provider is None and not asked:
+        pasted = pasted or _pasted(request, chain)
+        provider = pasted.provider if pasted else None
+    return Target(provider, only if only in CHOICES else "")
 
 
 def _pasted(request: HttpRequest, chain: Chain) -> PastedFix | None:
     text = request.GET.get("error", "")[:LONGEST].strip()
-    return pasted_fix(version_subject(request, chain.pk), text, _only(request)) if text else None
+    return pasted_fix(version_subject(request, chain.pk), text) if text else None
 
 
 def _nothing(before: FileChain, result: Result) -> None:
     """Compute no difference, for callers that only write the session."""
 
 
-def _fixed(request: HttpRequest, chain: Chain, session: StoredSession | None, show: Callable[[FileChain, Result], T]) -> FixedSession[T]:
+def _fixed(
+    request: HttpRequest, chain: Chain, session: StoredSession | None, target: Target, show: Callable[[FileChain, Result], T]
+) -> FixedSession[T]:
     name, where = (session.name, session.address) if session else (chain.file_name, chain.file_name)
     is_large = session is not None and session.holds_more(MOST_BYTES)
     content = b"" if is_large else session.read() if session else b"".join(_uploaded(request, chain))
     if is_large or len(content) > MOST_BYTES:
         raise Refused(f"This session is larger than 20 MB. Fix it on the command line: chainviz fix {where}")
-    target = Target(_provider(request), _only(request))
     return fix_content(content, name, show, HowToRead(target=target, database=session.database if session else None))
 
 
@@ -261,8 +281,3 @@ def _uploaded(request: HttpRequest, chain: Chain) -> Iterator[bytes]:
     """Return the file with the newest versions of its chains."""
     export = Export.to(version_subject(request, chain.pk), "")
     return export.whole_file() if export.is_part else export.chain()
-
-
-def _provider(request: HttpRequest) -> Provider | None:
-    name = request.GET.get("provider", "")
-    return get_provider(name) if any(each.name == name for each in PROVIDERS) else None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from chainviz.accounts.models import Team, local_member
@@ -240,6 +241,58 @@ def test_a_pasted_error_leads_to_the_fix_of_the_session_that_has_its_id(home: Pa
     assert session.read_bytes() != before and not errors(session, "claude_code", "anthropic")
     assert len(list(session.parent.glob("*.backup-*"))) == 1
     assert Client().get("/error/", {"text": ERROR})["Location"] == response["Location"], "the chain is known now"
+
+
+UNSIGNED = [
+    {"role": "user", "content": "Count the docks."},
+    {"role": "assistant", "content": [{"type": "thinking", "thinking": "Four.", "signature": ""}, {"type": "text", "text": "Four."}]},
+    {"role": "user", "content": "Sure?"},
+]
+ENCRYPTED = [
+    {"type": "message", "role": "user", "content": "Count the docks."},
+    {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA1"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Four."}]},
+    {"type": "message", "role": "user", "content": "Sure?"},
+]
+
+
+def upload_about(error: str, content: bytes, name: str = "request.json") -> str:
+    """Upload a file on the page of an error. Return the page that follows."""
+    file = SimpleUploadedFile(name, content)
+    response = Client().post("/error/", {"about": error, "file": file}, follow=True)
+    assert response.redirect_chain[-1][0].startswith(f"/c/{Chain.objects.earliest('pk').pk}/fix/?error=")
+    return unescape(response.content.decode())
+
+
+def test_a_file_is_opened_at_the_place_of_an_error_that_names_no_id() -> None:
+    error = "messages.1.content.0: Invalid `signature` in `thinking` block"
+    page = upload_about(error, json.dumps({"model": "claude-opus-4-8", "messages": UNSIGNED}).encode())
+    assert error in page and "thinking without a signature" in page and "changes for Anthropic" in page
+
+
+def test_the_chains_of_a_file_are_imported_to_find_the_place_of_an_error() -> None:
+    error = "messages.1.content.0: Invalid `signature` in `thinking` block"
+    both = [{"model": "claude-opus-4-8", "messages": UNSIGNED}, {"model": "claude-opus-4-8", "messages": UNSIGNED[::2]}]
+    page = upload_about(error, b"".join(json.dumps(each).encode() + b"\n" for each in both), "requests.jsonl")
+    assert Chain.objects.count() == 2 and "thinking without a signature" in page
+
+
+def test_a_fix_that_no_rule_requires_is_chosen_for_the_error_that_it_solves() -> None:
+    error = "The encrypted content gAAA...89== could not be verified. Reason: Encrypted content could not be decrypted or parsed."
+    page = upload_about(error, json.dumps({"model": "gpt-5.6", "input": ENCRYPTED}).encode())
+    assert 'value="drop-signed" checked' in page and "Download the fixed file" in page
+    link = re.search(r'href="(/c/\d+/fix/file[^"]*)"', page)
+    assert link and b"gAAAA1" not in Client().get(link[1]).content
+    query = link[1].partition("?")[2]
+    as_asked = page_of(Chain.objects.get(), f"?fix=&{query.replace('fix=drop-signed', '')}")
+    assert 'value="" checked' in as_asked and "finds nothing to change for this error" in as_asked
+
+
+def test_the_goal_is_the_provider_whose_error_was_pasted() -> None:
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}, {"role": "system", "content": "Be blue."}]
+    content = json.dumps({"model": "Qwen3.8-27B", "messages": [*messages, {"role": "user", "content": "Colour?"}]}).encode()
+    page = upload_about("Chat template error: System message must be at the beginning.", content)
+    assert "changes for Ollama" in page and "Download the fixed file" in page
 
 
 def test_one_kind_of_repair_is_chosen_downloaded_and_saved_as_a_version(home: Path) -> None:

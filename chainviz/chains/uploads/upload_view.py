@@ -42,8 +42,16 @@ MOST_NAMED = 200
 @requires("upload")
 @require_POST
 def upload(request: HttpRequest) -> HttpResponse:
+    return answer_upload(request, receive_files(request))
+
+
+def receive_files(request: HttpRequest) -> list[Arrival]:
+    """Take in the files and the pasted text of a request."""
     format = format_in(request.POST)
-    received = [arrival for file in _files(request) for arrival in _received(request, file, format)]
+    return [arrival for file in _files(request) for arrival in _received(request, file, format)]
+
+
+def answer_upload(request: HttpRequest, received: Sequence[Arrival]) -> HttpResponse:
     return _answer(request, received[0]) if len(received) == 1 else _answer_to_many(request, received)
 
 
