@@ -162,3 +162,33 @@ def test_back_and_forward_follow_jumps_and_a_section_is_deleted(page: Any, live_
     expect(page.locator("#s9")).to_contain_text("Message number 18.")
     page.go_back()  # to the chain before the draft
     expect(page.locator("#s9")).to_contain_text("Message number 16.")
+
+
+def test_what_opens_is_in_sight_and_the_page_stays_where_it_is(page: Any, live_server: Any) -> None:
+    path = {"path": "/yard/shop.py", "text": "line\n" * 400}
+    calls = [{"id": f"call_{i}", "type": "function", "function": {"name": "write", "arguments": json.dumps(path)}} for i in range(12)]
+    talk = [{"role": "user", "content": "Go."}]
+    for call in calls:
+        talk += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": call["id"], "content": "ok"},
+        ]
+    send(Client(), ("calls.json", json.dumps(talk).encode()))
+    page.set_viewport_size(WIDE)
+    page.goto(f"{live_server.url}/c/{Chain.objects.get().pk}/v/1/at/s1.p4")
+    pane = page.locator(".chain-pane")
+    row = page.locator("#s1-p12")
+    row.scroll_into_view_if_needed()
+    row.locator(".node-text, .node-title, .node-line").first.click(position={"x": 60, "y": 10})
+    expect(row.locator(".node-body")).to_be_visible()
+    end = pane.bounding_box()["y"] + pane.bounding_box()["height"]
+    assert row.bounding_box()["y"] + 200 <= end
+    field = open_form(page)
+    buttons = page.locator(".row-form").get_by_role("button", name="Delete", exact=True).first
+    expect(buttons).to_be_in_viewport()
+    head = page.locator(".section-row").first.bounding_box()
+    assert buttons.bounding_box()["y"] >= head["y"] + head["height"], "a long field does not push the buttons under the section's row"
+    field.fill('{"path": "/yard/till.py"}')
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-draft-strip]")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "only the panes scroll"

@@ -1,7 +1,7 @@
 /** Opens and folds rows in place, fetches the rest of long nodes, wraps and widens results. */
 import { fragment } from "./fragments.js";
 import { idOf, isRun } from "./paths.js";
-import { keepRoom } from "./room.js";
+import { keepRoom, reach } from "./room.js";
 
 const line = (row) => row?.querySelector(":scope > .node-line");
 export const isSection = (row) => row.matches(".section-row");
@@ -28,6 +28,7 @@ export class Nodes {
     const body = (await keepRoom(row, this.rows.box, sent))?.querySelector(".node-body");
     if (!body) return line(row).setAttribute("aria-expanded", "false");
     if (isOpen(row) && !row.querySelector(":scope > .node-body")) row.append(body);
+    if (!part) reach(row, this.rows.box);
     row.dispatchEvent(new CustomEvent("node:opened", { bubbles: true }));
   }
 

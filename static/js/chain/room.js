@@ -24,3 +24,13 @@ export async function keepRoom(row, box, answer) {
     room.remove();
   }
 }
+
+const ENOUGH = 240; // pixels of what opened that must be in sight
+
+/** Scrolls only where the beginning of an element is out of sight, and no further: what is above a long field stays. */
+export function reach(element, box) {
+  const [view, { top, height }] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
+  const below = top + Math.min(height, ENOUGH) - view.bottom;
+  if (top < view.top) element.scrollIntoView({ block: "start" });
+  else if (below > 0) box.scrollTop += below;
+}

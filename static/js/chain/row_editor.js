@@ -1,9 +1,8 @@
 /** Edits a node where it stands: its form takes the place of what the row shows. Refused, the form stays with all that was typed. */
 import { announce } from "../status.js";
 import { fragment, send } from "./fragments.js";
-import { heightOf } from "./room.js";
+import { heightOf, reach } from "./room.js";
 
-const ENOUGH = 240; // pixels of a form that must be in sight
 const AROUND = { wide: 300, narrow: 350 }; // of a form beside the texts of its node, before it is known
 const narrow = matchMedia("(max-width: 52rem)");
 
@@ -45,7 +44,7 @@ export class RowEditor {
     this.close(false);
     show();
     this.rows.box.scrollTop += row.getBoundingClientRect().top - place;
-    this.#reach(row);
+    reach(row, this.rows.box);
     return this.form;
   }
 
@@ -81,16 +80,7 @@ export class RowEditor {
   #focus() {
     const found = ["[aria-invalid=true]", "textarea", "select"].map((each) => this.form.querySelector(each)).find(Boolean);
     found?.focus({ preventScroll: true });
-    found?.scrollIntoView({ block: "nearest" });
-  }
-
-  /** Scrolls only where the beginning of the form is out of sight. */
-  #reach(row) {
-    const view = this.rows.box.getBoundingClientRect();
-    const { top, height } = row.getBoundingClientRect();
-    const below = top + Math.min(height, ENOUGH) - view.bottom;
-    if (top < view.top) row.scrollIntoView({ block: "start" });
-    else if (below > 0) this.rows.box.scrollTop += below;
+    if (found) reach(found, this.rows.box);
   }
 
   async #apply(button) {
