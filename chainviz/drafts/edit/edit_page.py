@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.core.files.uploadedfile import UploadedFile
@@ -19,7 +20,7 @@ from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.errors import ChainError, PathError, Refused
 from chainviz.drafts import services
 from chainviz.drafts.edit.acts import NEW_MESSAGE
-from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, CardPage, read_cards, typed_over
+from chainviz.drafts.edit.form import MOST_MESSAGES, ROLES, Card, CardPage, read_cards, typed_over
 from chainviz.drafts.operations.choices import begun_draft, moved_on, read_only_page, to_draft
 from chainviz.drafts.preview.steps import strip_answer
 from chainviz.drafts.stored_draft import steps_of
@@ -130,7 +131,7 @@ def _context(request: HttpRequest, target: Target, page: CardPage, trouble: Trou
     address = reverse("drafts:edit", args=[target.chain.pk, page.path])
     first_part = page.cards[0].parts_before if page.cards else 0
     window = (f"&from={page.before}" if page.before else "") + (f"&parts={first_part}" if first_part else "")
-    paths = [card.path for card in page.cards]
+    names = list(_names(page.cards))
     return {
         "chain": target.chain,
         "path": page.path,
@@ -154,12 +155,20 @@ def _context(request: HttpRequest, target: Target, page: CardPage, trouble: Trou
         "earlier_href": f"{address}{target.query}&from={max(0, page.before - MOST_MESSAGES)}",
         "later_href": f"{address}{target.query}&from={page.before + len(page.cards)}",
         "places": [
-            *((f"after:{path}", f"after {path}") for path in paths[::-1]),
-            *((f"before:{path}", f"before {path}") for path in paths),
+            *((f"after:{path}", f"after {name}") for path, name in names[::-1]),
+            *((f"before:{path}", f"before {name}") for path, name in names),
             ("end:", "at the end of the chain"),
         ],
         **_form_values(request.POST, page),
     }
+
+
+def _names(cards: Sequence[Card]) -> Iterator[tuple[Path, str]]:
+    """Yield the path of each message with its name, such as `the AI message`, or `tool message 2` of several."""
+    roles = [ROLE_NAMES.get(card.role, card.role) for card in cards]
+    for place, (card, role) in enumerate(zip(cards, roles, strict=True), 1):
+        noun = role if role == "AI" else role.lower()
+        yield card.path, f"{noun} message {roles[:place].count(role)}" if roles.count(role) > 1 else f"the {noun} message"
 
 
 def _form_values(form: QueryDict, page: CardPage) -> dict[str, object]:

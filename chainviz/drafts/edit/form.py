@@ -11,6 +11,7 @@ from chainviz.core.errors import OptionsError, PathError
 from chainviz.core.operations.edit.locate import EditOptions
 from chainviz.core.operations.edit.values import INVALID_ARGUMENTS
 from chainviz.core.operations.edit.warnings import is_signed
+from chainviz.drafts.edit.arguments import indented, on_one_line
 from chainviz.store.content.chain import StoredChain
 from chainviz.web.formatting import byte_text, for_field, from_field
 
@@ -193,7 +194,7 @@ def _part(part: Part, path: Path, most: int) -> PartFields:
         case Text():
             fields = replace(fields, value=for_field(part.text))
         case ToolCall():
-            fields = replace(fields, value=for_field(part.arguments), name=for_field(part.name), call_id=for_field(part.id))
+            fields = replace(fields, value=for_field(indented(part.arguments)), name=for_field(part.name), call_id=for_field(part.id))
         case ToolResult():
             fields = replace(
                 fields, value=for_field(part.content), call_id=for_field(part.call_id), is_error=part.is_error
@@ -263,7 +264,7 @@ def _part_edits(form: Mapping[str, str], fields: PartFields, part: Part, common:
     if isinstance(part, Text) and (text := new_value("text", part.text)) is not None:
         yield _edit(path, "text", text=text, **common)
     if isinstance(part, ToolCall):
-        if (text := new_value("text", part.arguments)) is not None:
+        if (text := _new_arguments(new_value("text", indented(part.arguments)), part)) is not None:
             allowed = "allow_invalid" in form
             yield _edit(path, "arguments", arguments=text, allow_invalid=allowed, **common)
         if (name := new_value("name", part.name)) is not None:
@@ -276,6 +277,12 @@ def _part_edits(form: Mapping[str, str], fields: PartFields, part: Part, common:
         yield from _result_edits(form, fields, part, new_value("text", part.content))
         if (call_id := new_value("id", part.call_id)) is not None:
             yield _edit(path, "call_id", call_id=call_id, with_results=False)
+
+
+def _new_arguments(typed: str | None, call: ToolCall) -> str | None:
+    """Return the typed arguments in the call's own style; None if their value did not change."""
+    text = None if typed is None else on_one_line(typed, call.arguments)
+    return None if text == call.arguments else text
 
 
 def _result_edits(form: Mapping[str, str], fields: PartFields, part: ToolResult, text: str | None) -> Iterator[EditOptions]:
