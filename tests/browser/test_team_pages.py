@@ -95,6 +95,12 @@ def test_a_review_beside_the_chain(page: Any, live_server: Any, settings: Any, t
     page.get_by_role("button", name="Sign in").click()
     page.locator("#s1-p1[aria-current]").wait_for()
     assert page.locator(".chain-bar").bounding_box()["height"] < 60, "one line"
+    cut = """(() => {
+        const box = document.querySelector(".chain-total").getBoundingClientRect();
+        const facts = [...document.querySelectorAll(".chain-total > *")].map((each) => each.getBoundingClientRect());
+        return facts.filter((each) => each.width && each.top < box.bottom - 1 && each.right > box.right + 1).length;
+    })()"""
+    assert page.evaluate(cut) == 0, "a fact without room is out of sight, not cut"
     page.get_by_role("button", name="Review", exact=True).first.click()
     page.locator("[data-review-link]").click()
     expect(page.locator("[data-panel]")).to_contain_text("0 of 3 sections viewed")
