@@ -157,17 +157,17 @@ class ChainFolders:
     projects: dict[int, str] = field(default_factory=dict)
     """By chain: the folder below the listed one that contains its file."""
 
-    def counted(self) -> list[tuple[Watched, int, list[tuple[str, str, int]]]]:
-        """Return the folders that the person sees, each with its number of chains, and with its projects: the full
-        name, the name below the folder, and the number of chains."""
-        return [(folder, *self._count(folder)) for folder in self.listed]
+    def by_folder(self) -> list[tuple[Watched, list[tuple[str, str, int]]]]:
+        """Return the folders that the person sees, each with its projects: the full name, the name below the folder, and the number of
+        chains."""
+        return [(folder, self._count(folder)) for folder in self.listed]
 
-    def _count(self, folder: Watched) -> tuple[int, list[tuple[str, str, int]]]:
+    def _count(self, folder: Watched) -> list[tuple[str, str, int]]:
         own = [pk for pk, path in self.paths.items() if folder.lists(path)]
         projects = Counter(self.projects[pk] for pk in own)
         root = f"{with_home(folder.path)}/"
         below = [(name, name.removeprefix(root), count) for name, count in projects.most_common() if name.startswith(root)]
-        return len(own), below[:MOST_PROJECTS]
+        return below[:MOST_PROJECTS]
 
 
 def chain_folders(member: Membership, chains: ChainQuerySet) -> ChainFolders:
@@ -183,11 +183,16 @@ def chain_folders(member: Membership, chains: ChainQuerySet) -> ChainFolders:
 
 def in_folder(name: str, member: Membership) -> Q:
     """Select chains whose files are in a folder, at any depth; none for a person who may not see folders."""
+    return Q(local_file__path__startswith=beginning_of_files(name)) if member.may("files") else Q(pk=None)
+
+
+def beginning_of_files(folder: str) -> str:
+    """Return the beginning of the paths of a folder's files."""
     try:
-        root = str(Path(name).expanduser())
+        root = str(Path(folder).expanduser())
     except RuntimeError:  # the home of nobody
-        root = name
-    return Q(local_file__path__startswith=f"{root.rstrip('/')}/") if member.may("files") else Q(pk=None)
+        root = folder
+    return f"{root.rstrip('/')}/"
 
 
 def _project(folders: Sequence[Watched], path: str) -> str:

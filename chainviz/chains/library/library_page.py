@@ -278,7 +278,7 @@ def side(request: HttpRequest, wanted: Filter, folders: ChainFolders, totals: Ma
         "projects": projects[:MOST_PROJECTS],
         "older_projects": projects[MOST_PROJECTS:MOST_NAMED],
         "shows_drafts": replace(wanted, order=DEFAULT_ORDER) == Filter(only_drafts=True),
-        "folders": folders.counted(),
+        "folders": folders.by_folder(),
         "saved_filters": filters_of(member),
     }
 

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from chainviz.accounts.models import Membership
+from chainviz.chains.folders.choose_folders import beginning_of_files
 from chainviz.chains.folders.opening import RUNNING
 from chainviz.chains.library.agents import AgentView, agent_of_format, agent_view, formats_of_agent
 from chainviz.chains.library.filter import Filter, bytes_of, day_of, end_of
@@ -121,7 +122,7 @@ def fitting_sessions(sessions: SessionQuerySet, wanted: Filter, copies: ChainQue
         (wanted.model, Q(model=wanted.model) | Q(pk__in=in_days(SessionDay.objects.filter(model=wanted.model), wanted).values("session"))),
         (wanted.problem, Q(pk__in=_breaking(wanted.problem).values("pk"))),
         (wanted.verdict, _judged(wanted.verdict)),
-        (wanted.folder, in_project(wanted.folder)),
+        (wanted.folder, in_project(wanted.folder) | Q(path__startswith=beginning_of_files(wanted.folder))),
         (at_least is not None, Q(size__gte=at_least or 0)),
         (at_most is not None, Q(size__lte=at_most or 0)),
         (since, Q(changed_at__gte=since)),

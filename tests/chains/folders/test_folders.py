@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,12 @@ from chainviz.core.errors import DocumentError
 from chainviz.core.sources import folder_files
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_next_job
+from chainviz.jobs.worker import run_waiting_jobs
+from chainviz.sessions_index import services
 from tests.accounts.conftest import team_mode as team_mode
 from tests.accounts.people import client_of, make_member
 from tests.chains.files import chat, lines
+from tests.sessions_index.claude_store import REFUSED, write_session
 from tests.store.test_growth import session
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +100,21 @@ def test_files_are_listed_by_folder_and_nothing_is_imported(client: Client, numb
     assert names_in(page(client, f"?folder={number}&in=pay")) == ["pay/odd.txt"]
     assert names_in(page(client, f"?folder={number}&q=TWO")) == ["tide/two.json"]
     assert "No file matches" in page(client, f"?folder={number}&q=nothing")
+
+
+def test_the_library_shows_the_sessions_of_a_folder_whatever_their_project(client: Client, tmp_path: Path) -> None:
+    """Their recorded working folder is `/yard/shop`, elsewhere."""
+    for name in ("export", "other"):
+        (tmp_path / name).mkdir()
+        write_session(tmp_path, f"{name}-session", REFUSED).rename(tmp_path / name / "run.jsonl")
+    number = watch(local_member(), str(tmp_path / "export")).number
+    watch(local_member(), str(tmp_path / "other"))
+    services.scan(local_member().team)
+    run_waiting_jobs()
+    link = re.search(r'href="(/[^"]*)">\s*<svg[^>]*>.*?</svg>\s*Problems and cost', page(client, f"?folder={number}"), re.S)
+    assert link
+    shown = client.get(unescape(link[1])).content.decode()
+    assert "1 chain of 2" in re.sub(r"<[^>]+>|\s+", " ", shown).replace("  ", " "), re.findall(r"chain.{0,40}of \d.{0,30}", shown, re.S)
 
 
 def test_opening_a_file_imports_it_once(client: Client, number: int) -> None:
