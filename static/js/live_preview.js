@@ -5,7 +5,9 @@
 document.addEventListener("htmx:configRequest", ({ detail: { elt: form, triggeringEvent: event, parameters } }) => {
   if (!form.matches("form") || event?.type === "submit") return;
   const fields = new FormData(form);
+  const added = JSON.parse(form.closest("[hx-vals]")?.getAttribute("hx-vals") ?? "{}");
   for (const { name } of form.querySelectorAll("button[name]")) {
+    if (name in added) continue;
     if (fields.has(name)) parameters[name] = fields.getAll(name);
     else delete parameters[name];
   }

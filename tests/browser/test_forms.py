@@ -65,3 +65,17 @@ def test_a_server_that_is_gone_is_told(page: Any, live_server: Any, faults: list
     send(page, "fine")
     page.get_by_role("status").get_by_text("does not answer").wait_for()
     faults.clear()
+
+
+def test_a_form_that_follows_what_is_typed_sends_what_its_element_adds(page: Any, live_server: Any) -> None:
+    """htmx adds the button that had the focus, which must not be pressed; the values of `hx-vals` have the name of a button too."""
+    page.goto(f"{live_server.url}/form")
+    sent = page.evaluate("""() => {
+        const form = document.querySelector("main form");
+        form.setAttribute("hx-vals", '{"act": "look"}');
+        form.insertAdjacentHTML("beforeend", '<button name="act" value="save"></button><button name="do" value="save"></button>');
+        const detail = { elt: form, triggeringEvent: new Event("change"), parameters: { act: "look", do: "save", text: "" } };
+        form.dispatchEvent(new CustomEvent("htmx:configRequest", { detail, bubbles: true }));
+        return detail.parameters;
+    }""")
+    assert sent == {"act": "look", "text": ""}
