@@ -29,7 +29,9 @@ from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import JobContext
 from chainviz.jobs.worker import run_waiting_jobs
 from chainviz.review.models import Label, TeamRules
+from tests import ROOT
 from tests.accounts.people import client_of, make_member
+from tests.chains.files import send
 from tests.chains.making import STORY, ai, human, make_chain
 from tests.drafts.pages import send_form
 
@@ -111,6 +113,15 @@ def test_a_repair_is_for_the_api_of_each_chain_and_names_its_fixes(client: Clien
     row = BulkRow.objects.get(run=run, chain=chains[0])
     assert BulkRun.objects.get(pk=run.pk).options["goal"] == "own"
     assert row.text.startswith("Answer the call")
+
+
+def test_a_repair_says_which_errors_are_left(client: Client) -> None:
+    """A call without an id has no fix."""
+    send(client, ("dangling.json", (ROOT / "tests/samples/langchain/broken_dangling.json").read_bytes()))
+    chain = Chain.objects.get()
+    run = begun(client, "repair", [chain])
+    assert done(client, run) == {"dangling.json": ["changed", 1, 2]}
+    assert "OpenAI still refuses it: 2 errors." in client.get(f"/bulk/{run.pk}/").content.decode()
 
 
 def test_every_result_of_many_chains_is_redacted(client: Client, chains: list[Chain]) -> None:

@@ -13,8 +13,10 @@ from chainviz.bulk.models import PURGES, BulkRow, BulkRun
 from chainviz.chains import services as chains
 from chainviz.chains.access import version_of
 from chainviz.chains.models import Chain
+from chainviz.chains.verdicts import next_call_errors, provider_of, verdicts_by_provider
 from chainviz.chains.versions.history import changed_rows, describe_step
 from chainviz.core.chain.surroundings import refuse_unread
+from chainviz.core.counts import count_text
 from chainviz.core.errors import Refused
 from chainviz.core.operations.compact import NO_LIMIT, CompactOptions
 from chainviz.core.operations.contract import Operation
@@ -32,9 +34,11 @@ from chainviz.drafts.stored_draft import steps_of
 from chainviz.drafts.target import Target, target_of_version
 from chainviz.recipes.services import lists_of
 from chainviz.recipes.step_form import FIRST
+from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.codec import unpack
 from chainviz.store.errors import Conflict
 from chainviz.store.models import Snapshot
+from chainviz.store.outline.build import outline_of
 from chainviz.store.transfer.document_context import context_of
 from chainviz.web.formatting import byte_text
 
@@ -106,7 +110,16 @@ def _words(target: Target, draft: Draft) -> str:
     found = [_name_and_detail(step) for step in steps]
     named = [detail or name for name, detail in found] if len(found) == 1 else [": ".join(filter(None, each)) for each in found]
     said = "; ".join(each.removesuffix(".") for each in named)
-    return f"{said}. {byte_text(target.version.snapshot.size)} → {byte_text(steps[-1].size)}."
+    left = _errors_left(steps[-1]) if any(step.operation == REPAIR.name for step in steps) else ""
+    return f"{said}. {byte_text(target.version.snapshot.size)} → {byte_text(steps[-1].size)}.{left}"
+
+
+def _errors_left(snapshot: Snapshot) -> str:
+    """Return a sentence on the errors that no fix ends; "" if the API of the chain accepts it."""
+    chain = StoredChain(snapshot)
+    provider = provider_of(chain)
+    errors = next_call_errors(chain, provider, verdicts_by_provider(unpack(outline_of(snapshot).verdicts))[provider].errors)
+    return f" {provider.speaker} still refuses it: {count_text(errors, 'error')}." if errors else ""
 
 
 def _name_and_detail(step: Snapshot) -> tuple[str, str]:
