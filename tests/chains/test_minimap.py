@@ -25,7 +25,7 @@ def test_a_block_says_its_section_kind_size_and_problems() -> None:
     labels = re.findall(r'<a [^>]*aria-label="([^"]+)"', drawn)
     assert labels[0].startswith("Section 1: system message, ")
     assert labels[1].startswith("Section 1: request, ")
-    assert labels[2].startswith("Section 1: 3 messages from 3, ")
+    assert labels[2].startswith("Section 1: 3 messages from 2, ")
     assert [label for label in labels if label.endswith(", 1 problem")] == [labels[5]]
     assert drawn.count("M27") == 1
     assert {"system", "human", "tool", "ai"} <= set(re.findall(r'data-role="(\w+)"', drawn))

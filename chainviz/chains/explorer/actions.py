@@ -70,7 +70,7 @@ class Situation:
         """The number of errors for the chain's own provider in messages that the agent no longer sends."""
         if not self.is_session:
             return 0
-        return self._all_verdicts[self.provider].errors - self.problems
+        return max(0, self._all_verdicts[self.provider].errors - self.problems)
 
     @cached_property
     def lost(self) -> list[str]:
@@ -158,7 +158,7 @@ def _repair_hint(situation: Situation) -> str:
     if situation.is_session:
         return "also those that the agent no longer sends"
     name = situation.provider.speaker
-    return f"so that {name} accepts the next call" if situation.problems else f"{name} has nothing to refuse"
+    return f"so that {name} accepts the next call" if situation.problems else f"nothing to fix for {name}"
 
 
 def _repair_url(situation: Situation) -> str:

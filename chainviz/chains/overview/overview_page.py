@@ -366,7 +366,7 @@ class Overview:
     def cards(self) -> list[Card]:
         return [
             Card("bytes", "Tools by bytes of results", self.tools_by_bytes, "No tool results in these days."),
-            Card("faults", "Tools by share of errors", self.tools_by_errors, "No tool failed in these days.", "10 calls or more"),
+            Card("faults", "Tools by share of errors", self.tools_by_errors, "No tool called 10 times failed.", "10 calls or more"),
             Card(
                 "repeats", "Same call again, same result", self.repeats, "No call was made twice.", self.repeats_in_all,
                 url=self._choice.library(repeated="1"),

@@ -127,7 +127,7 @@ def joined(blocks: Sequence[Block]) -> Block:
 def _words(block: Block) -> str:
     messages = count_text(block.messages, "message")
     name = NAMES.get(block.role, "") if block.is_header and block.messages == 1 else ""
-    what = name or f"{messages} from {block.start + 1:,}"
+    what = name or f"{messages} from {block.start:,}"
     said = f"Section {block.section}: {what}" if block.section else what[0].upper() + what[1:]
     problems = f", {count_text(block.problems, 'problem')}" if block.problems else ""
     return f"{said}, {byte_text(block.size)}{problems}{', changed' if block.is_changed else ''}"

@@ -243,7 +243,7 @@ def goal_view(target: Target, asked: str, at: Callable[[Path], str]) -> GoalView
     lines = tuple(_lines(target, provider, at)) if errors else ()
     is_accepted = verdicts[provider].state == "accepted"
     choices = tuple((each, verdict_view(verdict)) for each, verdict in verdicts.items())
-    return GoalView(provider, errors, found - errors, is_accepted, lines, choices)
+    return GoalView(provider, errors, max(0, found - errors), is_accepted, lines, choices)
 
 
 @dataclass(frozen=True, slots=True)
