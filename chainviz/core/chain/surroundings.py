@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.problems import Problem
+from chainviz.core.counts import count_text
 from chainviz.core.errors import NotFullyRead
 
 # A chain is not fully read if its document has content that its format does not know and that no message shows.
@@ -59,7 +60,6 @@ def unread_from(rows: Iterable[Sequence[Any]]) -> tuple[Unread, ...]:
 _WHAT: dict[UnreadKind, tuple[str, str, str]] = {
     "record": ("record of", "records of", "type"),
     "role": ("message with", "messages with", "role"),
-    "part": ("part of", "parts of", "type"),
     "field": ("text in", "texts in", "field"),
 }
 _NOT_SHOWN: dict[UnreadKind, str] = {
@@ -83,8 +83,10 @@ def describe_unread(unread: Unread) -> str:
     name = unread.name[:LONGEST_NAME]
     if unread.kind in _NOT_SHOWN:
         return _NOT_SHOWN[unread.kind].format(name)
-    one, several, noun = _WHAT[unread.kind]
     named = f" (“{name}”)" if name else ""
+    if unread.kind == "part":
+        return f"{count_text(unread.count, 'part')}{named}{_where(unread)} cannot be read: its type is unknown, or a field is missing."
+    one, several, noun = _WHAT[unread.kind]
     return f"{unread.count:,} {one if unread.count == 1 else several} a {noun} that chainviz does not know{named}{_where(unread)}."
 
 

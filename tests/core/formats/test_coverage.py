@@ -78,6 +78,13 @@ def test_a_place_is_a_line_or_an_element_of_the_list() -> None:
     assert from_json(to_json(chain.loaded.envelope)) == chain.loaded.envelope
 
 
+def test_a_known_part_without_a_required_field_is_not_called_unknown() -> None:
+    call = {"type": "tool_use", "name": "bash", "input": {"command": "ls"}}
+    (chain,) = chainviz.load(json.dumps([HI, {"role": "assistant", "content": [call]}]).encode(), "anthropic")
+    sentence = describe_unread(chain.unread[0])
+    assert sentence == "1 part (“tool_use”) in record 2 cannot be read: its type is unknown, or a field is missing."
+
+
 def test_a_chain_that_is_not_fully_read_is_never_accepted() -> None:
     (chain,) = chainviz.load(json.dumps([HI, {"role": "assistant", "content": "North.", "hint": "near the pier"}]).encode(), "openai_chat")
     assert chain.verdict("openai-chat").state == "unchecked"
