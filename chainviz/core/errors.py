@@ -127,7 +127,7 @@ def visible(text: str) -> str:
 
 
 def visible_lines(lines: Iterable[str]) -> str:
-    """Return the text of these lines, each of which stays one."""
+    """Return the lines as one text, with invisible characters as escapes; only the breaks between the lines stay."""
     return "\n".join(map(visible, lines))
 
 

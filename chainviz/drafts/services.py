@@ -63,7 +63,7 @@ def open_draft(chain: Chain, person: User, base: int) -> Draft | None:
 
 @contextmanager
 def add_step(target: Target, proposal: Proposal) -> Iterator[Draft]:
-    """Make a proposal a step of the person's draft; the block is part of the transaction that does."""
+    """Add a proposal to the person's draft. The body of the `with` statement runs in the same transaction."""
     with written_step(target.stored.snapshot, target.edition, proposal.step) as add, transaction.atomic():
         draft, replaced = lock_draft(target)
         store.append(draft.stored, add)
@@ -118,7 +118,7 @@ def _edit(kept: StoreDraft, options: EditOptions) -> None:
 
 
 def _with_text_offset(kept: StoreDraft, options: EditOptions) -> EditOptions:
-    """Return the note, cut to its maximum length, because a browser counts the characters of a field differently."""
+    """Return the options of a split with its offset in the stored text, because a browser counts the characters of a field differently."""
     if options.action != "split":
         return options
     part = part_at(chain_of(store.current(kept)), parse_path(options.path))

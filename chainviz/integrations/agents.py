@@ -58,7 +58,7 @@ def check(agent: str, event: dict[str, Any], session_id: str) -> str:
 def _resumed(agent: str, path: Path) -> tuple[Path, bytes]:
     """Return the file of the session that an agent resumes, and its content from before.
 
-    Gemini CLI writes a header and an empty history before it runs the hook: into the session's file if that is of the same minute,
+    Gemini CLI writes a header and an empty history before it runs the hook: into the session's file if that was written in the same minute,
     else into a new file with the same id, which is the one that the event names.
     """
     content = content_of(path)

@@ -1,7 +1,7 @@
-"""The questions that tools ask the place with the chains, and the text that they answer.
+"""What the tools of the MCP server need from a library, and the text of their answers.
 
-The place is a team server, or this machine: the sessions of its agents, and any file. The text is bounded, says what was cut, and marks
-transcript content as data.
+The library is that of a team server, or this machine: the sessions of its agents, and any file. An answer is bounded, says what was cut,
+and marks transcript content as data.
 """
 
 from __future__ import annotations

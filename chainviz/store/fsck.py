@@ -1,6 +1,6 @@
 """Check all rows of the store: their checksums, their content, and everything derived from it, which is computed again.
 
-Uploads are checked against their sha256, runs against the digests of their messages. The rows of the apps above are checked by theirs.
+Uploads are checked against their sha256, runs against the digests of their messages. Each app above the store checks its own rows.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def changed_rows(models: Sequence[Model]) -> Iterator[Finding]:
 
 
 def _row(model: Model, key: Any, name: str) -> Iterator[Finding]:
-    # twice: what a checksum covers beside the row may be written meanwhile
+    # read twice, because what a checksum covers beside the row may be written in the meantime
     if not (_matches(model, key) or _matches(model, key)):
         yield Finding("error", f"{name} has changed: its checksum does not match its columns.")
 

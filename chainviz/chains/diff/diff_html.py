@@ -1,7 +1,7 @@
-"""Renders the changes of two chains as HTML: one structure for split and unified. Knows no store and compares nothing.
+"""Render the changes of two chains as HTML: the same structure for the split and the unified view.
 
 A line of text is one element: its number and sign are drawn by the style sheet from attributes, so that a page of
-changes stays small and copied text is clean. All text comes escaped, with unseen characters visible.
+changes stays small and copied text is clean. Its input is escaped text in which invisible characters are written out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Nodes that gave way to others, one short line each."""
+    """Nodes that others replaced, one short line each."""
 
     side: Literal["before", "after"]
     title: str

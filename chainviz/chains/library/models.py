@@ -95,7 +95,7 @@ class SavedFilter(Checked):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=60)
     query = models.TextField()
-    """The query string, as written by Filter.address."""
+    """The query string that Filter.address writes."""
 
     objects = SavedFilterQuerySet.as_manager()  # type: ignore[misc]
 

@@ -17,7 +17,7 @@ from chainviz.core.documents.json.long_values import length_of
 
 MOST_MARKDOWN = 64_000
 MOST_ELEMENTS = 240
-"""The most elements of a text, since a page has at most 1,400; a text with more is shown as written."""
+"""The most elements of a text, since a page has at most 1,400; a text with more is shown raw."""
 
 LONGEST_WORD = 500
 LONGEST_ADDRESS = 80

@@ -142,7 +142,7 @@ class Places:
 
     @property
     def best(self) -> frozenset[int]:
-        """An id decides; an index may count the messages of an earlier request."""
+        """The messages that an id names, else those at the index, which may count the messages of an earlier request."""
         return self.by_id or self.by_index
 
 
@@ -164,8 +164,10 @@ class LocatedError:
 
 
 def locate_error(error: ErrorMessage, messages: Sequence[Message], format: str = "", request: Request = NO_REQUEST) -> LocatedError:
-    """Only the rules that say the same are asked; the id that the message names decides, then the index. `request`: as `check_all`
-    takes it."""
+    """Find the problems that the error is about, by the rules with its sentence. The id that the error names decides, then the index.
+
+    `format` and `request` are those of the chain, as in `check_all`.
+    """
     tree = parse(messages)
     places = _places(error, messages)
     asked = providers_of(error, format)
@@ -219,7 +221,7 @@ def _of_topic(topic: Topic, said: _Said, format: str) -> _Said:
 
 
 def _nearest(topic: Topic | None, said: _Said, messages: Sequence[Message], places: Places) -> LocatedError:
-    """Lead to the nearest problem, the most severe first."""
+    """Return the problem nearest to the named messages; of several, the most severe."""
     rank = {severity: number for number, severity in enumerate(SEVERITIES)}
     provider, first = min(said, key=lambda each: (_distance(each[1], places), rank[each[1].severity]))
     rest = (problem for each, problem in said if each is provider and problem is not first)
@@ -244,8 +246,10 @@ def providers_of(error: ErrorMessage, format: str) -> tuple[Provider, ...]:
 
 
 def ranked(problems: Iterable[Problem], error: ErrorMessage, places: Places) -> tuple[Problem, ...]:
-    """Problems that name an id of the error come first, then those nearest to a message that it names, then those of the
-    likeliest rule. None if the message with the id has no such problem."""
+    """Sort problems: first those that name an id of the error, then by distance to a message that it names, then by likeliest rule.
+
+    Returns () if the message with the id has no such problem.
+    """
     rules = error.rules
 
     def distance(problem: Problem) -> tuple[bool, int, int]:
@@ -274,7 +278,8 @@ def _places(error: ErrorMessage, messages: Sequence[Message]) -> Places:
 
 
 def places_of(error: ErrorMessage, found: dict[str, list[int]], by_index: Collection[int]) -> Places:
-    """`found`: the messages with each id or what looks like one, `by_index`: those at the index that the error names."""
+    """Return the messages that an error names. `found` has the messages with each id, or with what looks like one; `by_index` those at
+    the index in the error."""
     known = {id: where for id, where in found.items() if where and (id in error.ids or len(where) <= FEW)}
     ids = {id for id in known if id in error.ids} or known.keys()
     by_id = frozenset(index for id in ids for index in known[id])
@@ -290,10 +295,11 @@ def names(message: Message, id: str) -> bool:
 
 
 def sent_together(place: int, ordinals: Iterable[int | None]) -> list[int]:
-    """The messages of the chain that the message at `place` of the request gives: one unit of the source may be several.
+    """Return the indexes of the messages that the request sends as its message number `place`; empty if it has no such message.
 
-    `ordinals`: of the first unit of each message of the chain, None if it has none yet; a slot is no message of the
-    request. Returns no index where the request has no such message."""
+    One unit of a document can be several messages of the chain. `ordinals` are the numbers of the units, one a message: None for a new
+    message, negative for one that is not sent.
+    """
     group: list[int] = []
     number, last = -1, object()
     for index, ordinal in enumerate(ordinals):

@@ -129,7 +129,7 @@ class Store(Protocol):
         """Return the sessions of a place, in no order. Raises DocumentError, in a sentence, if it cannot be read."""
 
     def group_folder(self, place: Path, path: Path) -> Path:
-        """Return the folder that stands for the project of a session that records no working folder."""
+        """Return the folder that counts as the project of a session without a recorded working folder."""
         return path.parent
 
     def read(self, path: Path, id: str) -> bytes:

@@ -119,7 +119,7 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 
 def fits(pattern: str, name: str) -> bool:
-    """A folder of events fits where its events do."""
+    """Return True if a name fits a pattern. A folder of events fits if one of its events would."""
     if PurePosixPath(name).name == EVENTS:
         return any(fits(pattern, f"{name}/{event}") for event in EXAMPLES)
     if not pattern:

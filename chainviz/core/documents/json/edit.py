@@ -110,7 +110,7 @@ class Array(Value):
         self._texts[index] = text
 
     def rebuild(self, items: Iterable[int | str]) -> None:
-        """Set the items of the list. A number stands for the old item with this index, a text for a new item."""
+        """Set the items of the list. A number is the index of an old item, a text is a new item."""
         places = list(items)
         if places == list(range(len(self._texts))):
             return

@@ -49,7 +49,7 @@ def byte_length(text: str) -> int:
 
 
 def to_bytes(text: str) -> bytes:
-    """Encode text as UTF-8. Surrogate escapes become the bytes that they stand for; other lone surrogates become three bytes."""
+    """Encode text as UTF-8. Surrogate escapes become their bytes again; other lone surrogates become three bytes."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -15,7 +15,7 @@ from chainviz.core.operations.repair.fixes import CHOICES, Fix, RepairOptions
 from chainviz.web.formatting import byte_text
 
 MOST_CARDS = 30
-"""With more fixes than this, they are chosen by kind, and one by one only within a kind."""
+"""The most fixes that are chosen one by one. If there are more, a person chooses kinds of fixes, and single ones within a kind."""
 
 
 @dataclass(frozen=True, slots=True)

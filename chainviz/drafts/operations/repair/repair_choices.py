@@ -233,8 +233,8 @@ class GoalView:
 
 
 def goal_view(target: Target, asked: str, at: Callable[[Path], str]) -> GoalView:
-    """Return the view of a goal. `asked` is the name of the chosen provider; "" or another word stands for that of the
-    chain."""
+    """Return the view of a goal. `asked` is the name of the chosen provider; for "" or any other word, the
+    provider of the chain is used."""
     provider = next((each for each in PROVIDERS if each.name == asked), None) or provider_of(target.stored)
     verdicts = verdicts_by_provider(unpack(outline_of(target.stored.snapshot).verdicts))
     found = verdicts[provider].errors
