@@ -26,11 +26,11 @@ from chainviz.review.models import Thread
 from chainviz.review.requests.services import ask, dismiss, give_verdict
 from chainviz.review.threads.writing import NewThread, begin
 from chainviz.store.fsck import fsck
-from chainviz.store.purge.delete import is_buried
 from tests.chains.files import send
 from tests.chains.making import ai, human, make_chain
 from tests.drafts.pages import fields_of, send_form
 from tests.purge.canaries import CANARIES, COUNT, document, files, held, stored
+from tests.store.test_fsck import is_buried
 from tests.waiting import PATIENCE
 
 ORPHAN = "0" * 32

@@ -12,7 +12,7 @@ from chainviz.store.fsck import fsck
 from chainviz.store.history.drafts import add_step, save, start_draft, undo
 from chainviz.store.history.steps import NewStep
 from chainviz.store.models import Body, History, Message, Run, Snapshot, Template, Tombstone, Upload, UploadChunk, Version
-from chainviz.store.purge.delete import collect, delete_for_good, is_buried, purging
+from chainviz.store.purge.delete import _keyed, collect, delete_for_good, purging
 from tests.store.test_drafts import said
 from tests.store.test_import import TALK, stored
 
@@ -39,6 +39,10 @@ def test_what_was_stored_can_neither_be_changed_nor_deleted() -> None:
         for statement in (f"DELETE FROM {table}", f'UPDATE {table} SET "{column}" = "{column}"'):
             with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
                 cursor.execute(statement)
+
+
+def is_buried(digest: bytes) -> bool:
+    return Tombstone.objects.filter(digest=_keyed(digest)).exists()
 
 
 def test_deleted_for_good_leaves_only_a_keyed_tombstone() -> None:

@@ -79,11 +79,6 @@ def delete_for_good(history: History, *, reason: str = "deleted for good") -> No
         transaction.on_commit(empty_log_soon)
 
 
-def is_buried(digest: bytes) -> bool:
-    """Return True if content with this digest was permanently deleted."""
-    return Tombstone.objects.filter(digest=_keyed(digest)).exists()
-
-
 def bury(history: int, kind: str, digest: bytes, reason: str) -> None:
     Tombstone.objects.create(history=history, kind=kind, digest=_keyed(digest), reason=reason)
 

@@ -46,7 +46,6 @@ export async function openOrFoldAll() {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-fold-kind] button");
   if (button) setKind(button.parentElement.dataset.foldKind, button.hasAttribute("data-expand"));
-  if (event.target.closest("[data-fold-all]")) openOrFoldAll();
 });
 
 // ---- boxes that are filled when they are opened ----
