@@ -323,6 +323,7 @@ def test_first_messages_are_shown_while_a_big_file_is_imported(client: Client, m
     monkeypatch.setattr(arrivals, "BIG", 10)
     text, odd_role = "Move 3 pallets", {"role": "\ud83d", "content": "Moved"}
     address = send(client, ("big.json", chat(odd_role, say=text))).url
+    assert text in client.get(address).content.decode()  # before the job begins
     job = Arrival.objects.get().job
     shown: dict[str, str] = {}
 
@@ -341,6 +342,16 @@ def test_first_messages_are_shown_while_a_big_file_is_imported(client: Client, m
     assert "Nothing has been checked yet" in shown["page"] and "accepted" not in shown["page"]
     assert "First messages" in shown["tray"]
     assert Chain.objects.get().file_name == "big.json" and not list(staging.folder().iterdir())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_first_messages_are_shown_before_the_import_only_if_they_can_be_read(client: Client, monkeypatch: Any) -> None:
+    monkeypatch.setattr(arrivals, "BIG", 10)
+    monkeypatch.setattr(arrivals, "BEGINNING", 200)
+    assert send(client, ("cut.json", chat({"role": "user", "content": "x" * 500}, say="Move"))).status_code == 303
+    assert send(client, ("long.json", chat(say="Move " * 100))).status_code == 303
+    assert send(client, ("noise.json", b"\x00" * 400)).status_code == 303
+    assert [len(each.first_messages) for each in Arrival.objects.order_by("pk")] == [2, 0, 0]
 
 
 @pytest.mark.django_db(transaction=True)

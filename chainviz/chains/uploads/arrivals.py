@@ -23,7 +23,7 @@ from chainviz.chains.uploads.imports import import_offer, key_of, known_chain, r
 from chainviz.chains.uploads.local_files import Followed, Outcome, name_of, note_copies, note_reading, state_of
 from chainviz.core.chain.messages import ROLE_NAMES
 from chainviz.core.documents.packed_files import beginning
-from chainviz.core.documents.source import Source
+from chainviz.core.documents.source import Source, open_source
 from chainviz.core.documents.unit_reader import RAW_LIMIT
 from chainviz.core.errors import DocumentError
 from chainviz.core.formats.offers import Offer, offers_of
@@ -107,6 +107,8 @@ def take_in(arrival: Arrival, how: How) -> None:
         _work_at_once(arrival, how)
         return
     arrival.save()
+    if not how:
+        _note_beginning(arrival)
     job = start_job("import-file", owner=arrival.owner, arrival_id=arrival.pk, how=how)
     Arrival.objects.filter(pk=arrival.pk).update(job=job)
     arrival.job = job
@@ -196,6 +198,14 @@ def _import(arrival: Arrival, source: Source, how: How) -> None:
 
 FIRST = 12
 """The number of messages that are shown while a long import runs."""
+BEGINNING = 1 << 18
+"""The number of bytes in which they are found before the import has begun."""
+
+
+def _note_beginning(arrival: Arrival) -> None:
+    """Keep the first messages of a file before its job has begun, so that the page after the upload shows them already."""
+    with suppress(DocumentError), open_source(beginning(staging.path_of(arrival.waiting), BEGINNING)) as source:
+        _note_first_messages(arrival, source, offers_of(source, arrival.format, salvage=True)[0])
 
 
 def _note_first_messages(arrival: Arrival, source: Source, offer: Offer) -> None:
