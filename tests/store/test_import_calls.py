@@ -53,7 +53,7 @@ def calls_to_import(rest: list[dict[str, Any]]) -> int:
     return count
 
 
-@pytest.mark.parametrize(("talk", "most"), [(pairs, 240), (results, 230)])
+@pytest.mark.parametrize(("talk", "most"), [(pairs, 225), (results, 205)])
 def test_a_message_costs_few_calls(talk: Callable[[int], list[dict[str, Any]]], most: int) -> None:
     calls_to_import(talk(10))  # fills caches
     few, many = talk(500), talk(1_500)

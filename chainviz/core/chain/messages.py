@@ -255,15 +255,15 @@ class Message:
 
     def __post_init__(self) -> None:
         parts, set_field = self.parts, object.__setattr__
-        calls: list[CallRef] = []
-        results: list[CallRef] = []
+        calls: tuple[CallRef, ...] = ()
+        results: tuple[CallRef, ...] = ()
         if self.role == AI:
-            calls = [CallRef(part.id, part.name, i) for i, part in enumerate(parts) if type(part) is ToolCall and part.has_function]
+            calls = tuple([CallRef(part.id, part.name, i) for i, part in enumerate(parts) if type(part) is ToolCall and part.has_function])
         elif self.role == TOOL:
-            results = [CallRef(part.call_id, part.name, i) for i, part in enumerate(parts) if type(part) is ToolResult]
-        set_field(self, "size", sum([part.size for part in parts]))
-        set_field(self, "calls", tuple(calls))
-        set_field(self, "results", tuple(results))
+            results = tuple([CallRef(part.call_id, part.name, i) for i, part in enumerate(parts) if type(part) is ToolResult])
+        set_field(self, "size", parts[0].size if len(parts) == 1 else sum([part.size for part in parts]))
+        set_field(self, "calls", calls)
+        set_field(self, "results", results)
 
     @property
     def is_user_action(self) -> bool:

@@ -77,8 +77,9 @@ class ChainReader:
         self.is_used = True
         yield from self._beginning
         self._beginning.clear()
-        while (message := self._next()) is not None:
-            yield message
+        if self._fault is not None:
+            raise self._fault
+        yield from self._messages
 
     def look(self, most: int) -> Iterator[Message]:
         """Yield the first messages, at most so many. The iteration will yield them again."""

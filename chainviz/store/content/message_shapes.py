@@ -34,6 +34,7 @@ from chainviz.store.content.codec import inflated, pack_text, unpack
 PREVIEW = 200
 KINDS: tuple[PartKind, ...] = ("text", "image", "binary", "thinking", "tool_call", "tool_result", "opaque")
 _NUMBERS = {kind: i for i, kind in enumerate(KINDS)}
+_PART_NUMBERS = {type: _NUMBERS[kind] for type, kind in PART_KINDS.items()}
 _quote = json.encoder.encode_basestring_ascii
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
@@ -85,12 +86,13 @@ class StoredShape:
 
 def pack_skeleton(message: Message) -> bytes:
     # spelled by hand, since an encoder costs more to set up than these few words
-    parts = ",".join([_part_text(part) for part in message.parts])
-    return pack_text(f"[{_quote(message.role)},[{parts}],{_quote(message.label)},{_quote(message.note)}]")
+    parts = message.parts
+    texts = _part_text(parts[0]) if len(parts) == 1 else ",".join([_part_text(part) for part in parts])
+    return pack_text(f"[{_quote(message.role)},[{texts}],{_quote(message.label)},{_quote(message.note)}]")
 
 
 def _part_text(part: Part) -> str:
-    number = _NUMBERS[PART_KINDS[type(part)]]
+    number = _PART_NUMBERS[type(part)]
     if type(part) is ToolCall:
         return f"[{number},{part.size},{_quote(part.id)},{_quote(part.name)},{int(not part.has_function)}]"
     if type(part) is ToolResult:
@@ -169,8 +171,8 @@ def preview(message: Message) -> str:
 
 def _in_one_line(text: str) -> str:
     """Return the beginning of the text, clean and with single spaces between its words."""
-    beginning = text[:PREVIEW]
-    if beginning.isprintable() and "  " not in beginning and beginning == beginning.strip():
+    beginning = text[: PREVIEW + 1]
+    if beginning.isprintable() and "  " not in beginning and beginning[:1] != " " and (len(beginning) > PREVIEW or beginning[-1:] != " "):
         return beginning
     # white space may fill much of the text: take more than will be kept, much more only where that is needed
     line = " ".join(text[: PREVIEW + 50].split())

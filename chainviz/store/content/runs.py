@@ -32,8 +32,9 @@ class RunHash:
     def __init__(self) -> None:
         self._sources, self._bodies = blake2b(digest_size=LENGTH), blake2b(digest_size=LENGTH)
 
-    def add_source(self, position: int, source: bytes) -> None:
-        self._sources.update(b"%d:%d:" % (position, len(source)) + source)
+    def add_sources(self, sources: Iterable[tuple[int, bytes]]) -> None:
+        """Add the spans of messages, each with the position of its message."""
+        self._sources.update(b"".join([b"%d:%d:%b" % (position, len(source), source) for position, source in sources]))
 
     def add_body(self, position: int, content: bytes) -> None:
         """Add a body in its stored form."""
@@ -48,7 +49,7 @@ def stored_hash(run: int) -> bytes:
     found = RunHash()
     sources = Message.objects.filter(run=run).order_by("position").values_list("position", "source")
     for position, source in sources.iterator(chunk_size=READ):
-        found.add_source(position, bytes(source))
+        found.add_sources([(position, bytes(source))])
     bodies = Body.objects.filter(run=run).order_by("position").values_list("position", "content")
     for position, content in bodies.iterator(chunk_size=READ):
         found.add_body(position, bytes(content))
@@ -86,7 +87,6 @@ class RunWriter:
         digest = message_digest(message)
         source = pack_source(message.source)
         self._rows.append((self._run, position, digest, message.size, pack_skeleton(message), preview(message), source.spans))
-        self._hash.add_source(position, source.spans)
         if source.body:
             body = pack_body(source.body)
             self._hash.add_body(position, body)
@@ -106,6 +106,7 @@ class RunWriter:
         columns = ["run_id", "position", "digest", "size", "skeleton", "preview", "source"]
         with self._batch():
             if self._rows:
+                self._hash.add_sources((row[1], row[-1]) for row in self._rows)
                 insert_many(Message, columns, self._rows)
             if self._bodies:
                 insert_many(Body, ["run_id", "position", "content"], self._bodies)

@@ -119,12 +119,12 @@ def _within(read: Read, first: int) -> Read:
 
 def message_digest(message: Message) -> bytes:
     """Return a digest of the message's role and fragments."""
-    digest = sha256(encode_any(message.role))
-    if len(message.source) == 1 and message.source[0].ordinal >= -1 and len(message.source[0].text) <= AT_ONCE:
+    source = message.source
+    if len(source) == 1 and source[0].ordinal >= -1 and len(source[0].text) <= AT_ONCE and message.role.isascii():
         # nearly every message of an import
-        digest.update(b"\0%b%b" % (repr(message.source[0].blocks).encode(), encode(message.source[0].text)))
-        return digest.digest()
-    for fragment in message.source:
+        return sha256(f"{message.role}\0{source[0].blocks}{source[0].text}".encode("utf-8", "surrogateescape")).digest()
+    digest = sha256(encode_any(message.role))
+    for fragment in source:
         ordinal = b"\0%d" % fragment.ordinal if fragment.ordinal < -1 else b"\0"
         digest.update(ordinal + repr(fragment.blocks).encode())
         for start in range(0, len(fragment.text), AT_ONCE):  # a copy of a very long text would double the memory of an import

@@ -33,8 +33,13 @@ def concatenate(parts: Iterable[tuple[int, int]]) -> int:
     """Return the hash of neighbouring stretches, each given as (hash, number of messages)."""
     value = 0
     for part, count in parts:
-        value = (value * pow(BASE, count, PRIME) + part) % PRIME
+        value = (value * _power(count) + part) % PRIME
     return value
+
+
+@lru_cache
+def _power(count: int) -> int:
+    return pow(BASE, count, PRIME)
 
 
 def to_bytes(value: int) -> bytes:
@@ -141,9 +146,9 @@ class PackedBlock:
 
 
 def pack_rows(rows: Sequence[HashedRow]) -> PackedBlock:
-    pieces = join(piece for row in rows for piece in row.pieces)
+    pieces = join([piece for row in rows for piece in row.pieces])
     content = [[list(piece) for piece in pieces], [pack_row(row.row) for row in rows]]
-    value = concatenate((row.hash, row.row.messages) for row in rows)
+    value = concatenate([(row.hash, row.row.messages) for row in rows])
     digest, packed = _packed(content)
     return PackedBlock(Entry(digest, len(rows), measure_rows([row.row for row in rows]), value), packed, [row.hash for row in rows])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
@@ -190,8 +190,7 @@ class Charts:
             role = _sums(self.roles, message.role, 2)
             role[0] += sign
             role[1] += sign * message.size
-            for kind, size, id, name, is_error in _parts(message):
-                is_result = kind == "tool_result"
+            for size, id, name, is_result, is_error in _used(message):
                 if is_result:
                     name = name or names.get(id, "")
                 else:
@@ -211,19 +210,19 @@ class Charts:
         return pack([self.roles, self.tools, self.beside, self.times, self.last_call])
 
 
-def _parts(message: Shape) -> Iterator[tuple[str, int, str, str, bool]]:
-    """Yield kind, size, id and tool name of calls and results, and whether it is a result that is an error."""
+def _used(message: Shape) -> list[tuple[int, str, str, bool, bool]]:
+    """Return size, id and tool name of calls and results, whether each is a result, and whether it is an error."""
     if isinstance(message, StoredShape):
-        for shape in message.parts:
-            if shape.kind in ("tool_call", "tool_result"):
-                yield shape.kind, shape.size, shape.id, shape.name, shape.flag and shape.kind == "tool_result"
-        return
+        used = [shape for shape in message.parts if shape.kind in ("tool_call", "tool_result")]
+        return [(each.size, each.id, each.name, each.kind == "tool_result", each.flag and each.kind == "tool_result") for each in used]
     assert isinstance(message, Message)
-    for part in message.parts:
-        if type(part) is ToolCall:
-            yield "tool_call", part.size, part.id, part.name, False
-        elif type(part) is ToolResult:
-            yield "tool_result", part.size, part.call_id, part.name, part.is_error
+    parts = [part for part in message.parts if isinstance(part, (ToolCall, ToolResult))]
+    return [
+        (each.size, each.call_id, each.name, True, each.is_error)
+        if isinstance(each, ToolResult)
+        else (each.size, each.id, each.name, False, False)
+        for each in parts
+    ]
 
 
 def _sums(totals: dict[str, list[int]], name: str, width: int) -> list[int]:

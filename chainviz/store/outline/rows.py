@@ -23,6 +23,7 @@ from chainviz.store.outline.measures import NOTHING, OPENING, Counts, Measure, a
 M = TypeVar("M", bound=Shape)
 _MARKS = tuple(map(int, Mark))
 """The marks as numbers, because an IntFlag is slow and every row is measured."""
+_MARK_BITS = len(_MARKS)
 
 
 class Kind(IntEnum):
@@ -123,7 +124,8 @@ class RowMessages(Generic[M]):
 
     def row(self, problems: list[list[Any]]) -> Row:
         recording = [each for each in self.messages if isinstance(each, Message) and not _is_bare(each)]
-        times, cached = _times(recording), sum([1 for each in recording for _ in marked_blocks(each)])
+        times = _times(recording) if recording else NO_TIMES
+        cached = sum([1 for each in recording for _ in marked_blocks(each)]) if recording else 0
         size = sum([each.size for each in self.messages])
         if self.is_header:
             kind = Kind.SYSTEM if self.messages[0].role == SYSTEM else Kind.HUMAN
@@ -170,7 +172,7 @@ def _marks(ai: Shape | None) -> int:
     if not isinstance(ai, Message):
         return 0
     marks = int(marks_of(ai))
-    return marks | marked_part(ai) << len(_MARKS) if marks else 0
+    return marks | marked_part(ai) << _MARK_BITS if marks else 0
 
 
 def cut_rows(messages: Iterable[M]) -> Iterator[RowMessages[M]]:
