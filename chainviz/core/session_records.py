@@ -315,7 +315,7 @@ def damage_of(content: bytes, format: str, chains: Sequence[Sequence[Message]], 
     read = {each.start: each for message in chains[0] for each in message.source if type(each.value) is dict} if is_valid else {}
     whole = whole_records(content, read)
     meant = as_meant(whole, format, chains if not whole.damage else ())
-    return (*meant.damage, *numbered(meant.content, format)[1])
+    return (*meant.damage, *(numbered(meant.content, format)[1] if format in NUMBERED else ()))
 
 
 def as_meant(records: Records, format: str, chains: Collection[Sequence[Message]]) -> Records:

@@ -189,11 +189,7 @@ def read_session(row: Session) -> None:
     try:
         if row.size > LARGEST:
             raise DocumentError(f"It is larger than {LARGEST // 1_000_000} MB; open it to check it.")
-        store = store_of(row.source)
-        content, damage = store.read(Path(row.path), row.key), tuple[str, ...]()
-        if store.kind is not None:
-            content, damage = store.kind.without_damage(content)
-        facts: SessionFacts | None = read_facts(content, (*store.formats, row.format), damage)
+        facts: SessionFacts | None = _facts_of(row)
         sentence = ""
     except ChainError as error:
         facts, sentence = None, str(error)
@@ -208,6 +204,15 @@ def read_session(row: Session) -> None:
         if facts is not None and is_there:
             _write_children(row, facts)
         note_changes(pk=row.source_id)
+
+
+def _facts_of(row: Session) -> SessionFacts:
+    store, path = store_of(row.source), Path(row.path)
+    expected = (*store.formats, row.format)
+    if store.kind is None:
+        return read_facts(store.read(path, row.key), expected)  # no variable keeps the content, which may be large
+    content, damage = store.kind.without_damage(store.read(path, row.key))
+    return read_facts(content, expected, damage)
 
 
 def _failed(sentence: str) -> dict[str, Any]:
