@@ -55,6 +55,7 @@ function tellEnd() {
   const batch = new Map([...counts].map(([each, times]) => [each, times - (before.get(each) ?? 0)]).filter(([, times]) => times > 0));
   ending = 0;
   before = counts;
+  if (batch.has("failed") && innerWidth > PHONE) details.open = true; // why stands in its line
   if (total(batch) === 1) announce(told(lines().findLast((line) => batch.has(line.dataset.outcome) && line.querySelector("b"))));
   else if (batch.size) announce(`${title(batch)}: ${summary(batch)}.`);
 }

@@ -188,7 +188,7 @@ def _shared(sides: Sequence[Side], diff: ChainDiff) -> SharedPage:
     facts = [(row.name, row.one, row.other) for row in fact_rows(sides[0].facts, sides[1].facts)]
     contains = (TITLES, "Facts of both runs: counts, tokens, cost, verdicts", "Each difference: its place, kind and size")
     tables = SharedTable("Side by side", ("", "A", "B"), facts), changes_table(diff)
-    return SharedPage("comparison.html", " · ".join(names), first, contains, tables)
+    return SharedPage("comparison.html", "Two runs compared", f"{' · '.join(names)}. {first}", contains, tables)
 
 
 def _first_href(diff: ChainDiff, layout: str) -> str:

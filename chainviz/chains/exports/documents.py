@@ -63,6 +63,8 @@ details.section { border: 1px solid var(--line); border-radius: 8px; margin: 1re
 article { padding: .6rem .9rem; border-top: 1px solid var(--line); } article[data-role=human] { border-left: 3px solid #3b82c4; } article[data-role=ai] { border-left: 3px solid #7c5cd6; } article[data-role=tool] { border-left: 3px solid #2c9c7a; } article[data-role=system] { border-left: 3px solid #b08421; }
 pre { white-space: pre-wrap; margin: .4rem 0; padding: .6rem; background: var(--soft); border-radius: 6px; font: 12.5px/1.5 ui-monospace, monospace; tab-size: 4; } .plain { background: none; padding: 0; font: inherit; } [data-unbroken] { font-kerning: none; }
 details.fold { margin: .4rem 0; } details.fold > summary { cursor: pointer; color: var(--muted); } table { border-collapse: collapse; } td, th { border: 1px solid var(--line); padding: .2rem .5rem; overflow-wrap: break-word; }
+.facts { overflow-x: auto; } .facts table { min-width: 50%; } .facts th, .facts td { border-width: 0 0 1px; padding: .35rem clamp(.6rem, 2vw, 1.5rem) .35rem 0; text-align: start; white-space: nowrap; } .facts th { color: var(--muted); font-weight: 400; }
+.facts > h2, .held h2 { display: block; margin: 1.5rem 0 .4rem; } .held { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); gap: 0 2rem; margin: 2rem 0 1rem; padding: .2rem 1.2rem .6rem; background: var(--soft); border-radius: 8px; } .held h2 { font-size: 1rem; margin-top: .8rem; } .held ul { margin: 0; padding-left: 1.2rem; }
 img { max-width: 100%; height: auto; } a { color: inherit; } @media print { details::details-content { content-visibility: visible; height: auto; } }
 """  # noqa: E501
 _HASH = base64.b64encode(sha256(STYLE.encode()).digest()).decode()

@@ -115,14 +115,15 @@ def _html(page: SharedPage) -> Iterable[str]:
     for table in page.tables:
         head = "".join(f"<th>{words.html(each)}</th>" for each in table.head)
         rows = "".join("<tr>" + "".join(f"<td>{words.html(each)}</td>" for each in row) + "</tr>\n" for row in table.rows)
-        yield f"<h2>{words.html(table.title)}</h2>\n<table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
-    yield _list("In this page", page.contains) + _list("Not in this page", NOT_SHARED)
+        written = f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table>"
+        yield f'<section class="facts" tabindex="0">\n<h2>{words.html(table.title)}</h2>\n{written}\n</section>\n'
+    yield f'<div class="held">\n{_list("In this page", page.contains)}{_list("Not in this page", NOT_SHARED)}</div>\n'
     masked = f"{count_text(words.masked, 'possible secret')} masked." if words.masked else "No secrets found in this page."
     yield f'<p class="muted">{masked} Made with chainviz on {timezone.now():%d %B %Y}; no scripts, loads nothing.</p>\n{END}'
 
 
 def _list(title: str, items: Sequence[str]) -> str:
-    return f"<h2>{title}</h2>\n<ul>{''.join(f'<li>{safe(each)}</li>' for each in items)}</ul>\n"
+    return f"<section><h2>{title}</h2>\n<ul>{''.join(f'<li>{safe(each)}</li>' for each in items)}</ul></section>\n"
 
 
 MOST_TYPED = 60

@@ -124,6 +124,11 @@ class Result:
         if cut.at == self.ran.before.messages:
             yield Chip(mark="cut")
 
+    def letters(self) -> list[tuple[str, str]]:
+        """Return the letters beside the cut, each with its meaning."""
+        shown = {chip.letter for chip in self.chips()}
+        return [(letter, word) for letter, word in LETTERS.items() if letter in shown]
+
     @property
     def cut_count(self) -> int:
         """The number of messages that are removed at the start; 0 if all are."""
