@@ -21,6 +21,7 @@ from chainviz.chains.models import Arrival, Chain, Folder, LocalFile
 from chainviz.chains.uploads import arrivals
 from chainviz.core.errors import DocumentError
 from chainviz.core.sources import folder_files
+from chainviz.drafts.models import Draft
 from chainviz.jobs.models import Job
 from chainviz.jobs.tasks import run_next_job
 from chainviz.jobs.worker import run_waiting_jobs
@@ -28,6 +29,7 @@ from chainviz.sessions_index import services
 from tests.accounts.conftest import team_mode as team_mode
 from tests.accounts.people import client_of, make_member
 from tests.chains.files import chat, lines
+from tests.drafts.pages import send_form
 from tests.sessions_index.claude_store import REFUSED, write_session
 from tests.store.test_growth import session
 
@@ -169,6 +171,16 @@ def test_an_open_chain_says_that_its_file_grew(client: Client, number: int, root
     answer = client.post(f"/c/{chain.pk}/follow/", {"v": 1}, headers={"HX-Request": "true"})
     assert "version 2 was read from the file" in answer.content.decode()
     assert "running" in client.get(f"/c/{chain.pk}/").content.decode()
+
+
+def test_a_version_that_somebody_saved_was_not_read_from_the_file(client: Client, number: int, root: Path) -> None:
+    open_file(client, number, "tide/one.jsonl")
+    chain = Chain.objects.get()
+    send_form(client, f"/c/{chain.pk}/edit/s1.p1?v=1", s1__p1__m0__c0__text="Another answer.")
+    client.post(f"/c/{chain.pk}/d/{Draft.objects.get().pk}/save", {"note": ""})
+    assert Chain.objects.get().version == 2
+    old = client.get(f"/c/{chain.pk}/v/1/").content.decode()
+    assert "not the newest" in old and "was read from the file" not in old
 
 
 def test_a_file_that_broke_is_said_once_and_not_read_again(client: Client, number: int, root: Path, monkeypatch: Any) -> None:
