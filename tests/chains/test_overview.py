@@ -156,6 +156,7 @@ def test_table_behind_a_chart_has_the_same_values(index: Path) -> None:
 
 def test_without_sessions_it_says_what_to_do(home: Path) -> None:
     assert "No sessions in these days" in page("") and 'href="/welcome/"' in page("")
+    assert ">All days<" in page("") and ">All days<" not in page("?since=all"), "nothing offers what is chosen"
 
 
 def test_page_is_kept_until_the_index_changes(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
