@@ -19,6 +19,7 @@ from itertools import accumulate, islice
 
 from chainviz.core.chain.messages import SLOT, Binary, Fragment, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.documents.assemble import own_blocks
+from chainviz.core.documents.json.edit import cut_strings
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats.contract import Format, Style
 
@@ -33,7 +34,18 @@ LONG = SPARSE + WINDOW
 """Texts of at least this length are found anywhere in a string, since one of their windows begins at a multiple of STRIDE."""
 DEEPEST = 3
 """The deepest nesting of JSON in strings of JSON that is searched."""
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(\s*:)?', re.DOTALL)
+_SPELLED = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING = re.compile(rf"{_SPELLED}(\s*:)?", re.DOTALL)
+
+
+def _strings_from(shortest: int, shortest_name: int) -> re.Pattern[str]:
+    """Return a pattern whose first group matches the strings of at least these lengths. Most shorter ones are passed over inside the
+    pattern, since a message has ten of them for each text; the others match too."""
+    passed = rf'"(?:[^"\\]{{0,{shortest - 1}}}+"|[^"\\]{{0,{shortest_name - 1}}}+"\s*+:)'
+    return re.compile(rf'(?:{passed}[^"]*+){{0,16}}+({_SPELLED})(\s*:)?|{passed}', re.DOTALL)
+
+
+_SEARCHED, _LONG_STRINGS = _strings_from(SHORT, LONG), _strings_from(WINDOW, WINDOW)
 _DECODER = json.JSONDecoder(strict=False)
 _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
@@ -44,7 +56,10 @@ def removed_texts(old: Message, new: Message) -> Iterator[str]:
 
 
 def texts_in(message: Message) -> Iterator[str]:
-    return (text for part in message.parts for text in _texts(part))
+    for part in message.parts:
+        yield from _texts(part)
+        if isinstance(part, ToolCall):
+            yield from _long_strings(part.arguments)
 
 
 def _texts(part: Part) -> Iterator[str]:
@@ -59,7 +74,6 @@ def _texts(part: Part) -> Iterator[str]:
             yield from (part.content, part.signature)
         case ToolCall():
             yield part.arguments
-            yield from _long_strings(part.arguments)
         case Image():
             yield from (part.url, part.url.partition(";base64,")[2])
         case Binary():
@@ -71,10 +85,15 @@ def _texts(part: Part) -> Iterator[str]:
 def _long_strings(arguments: str) -> Iterator[str]:
     """Yield the long strings of arguments, since copies repeat arguments as an object. Short strings, such as paths, are skipped
     because they also occur for other reasons."""
-    for found in _STRING.finditer(arguments):
-        text = _read(found[0].rstrip(": \t\r\n"))
-        if text is not None and len(text) >= WINDOW:
-            yield text
+    return (text for text in _strings(arguments, _LONG_STRINGS, WINDOW, WINDOW) if len(text) >= WINDOW)
+
+
+def _strings(text: str, pattern: re.Pattern[str], shortest: int, shortest_name: int) -> Iterator[str]:
+    """Yield the strings in JSON text whose spellings have at least these lengths. A name is a string before a colon."""
+    for found in pattern.finditer(text):
+        spelled = found[1]
+        if spelled is not None and len(spelled) >= (shortest_name if found[2] else shortest) + 2 and (read := _read(spelled)) is not None:
+            yield read
 
 
 def _read(spelled: str) -> str | None:
@@ -95,22 +114,26 @@ def _searched(found: re.Match[str]) -> tuple[str, str | None]:
 
 def strings_beside(old: Message, message: Message, blocks_at: Pointer) -> Iterator[str]:
     """Yield the strings in the source of a message that its parts do not show. `old` is the message before its redaction."""
-    shown = {hash(text) for text in texts_in(message)}
-    own: Counter[int] = Counter()
-    if message is not old and all(isinstance(part, ToolResult) for part in old.parts):
-        # nearly every redacted message: the texts of its results stand once in its source
-        own = Counter(hash(part.content) for part in old.parts if isinstance(part, ToolResult))
+    shown = {text for part in message.parts for text in _texts(part)}
+    is_of_results = message is not old and all(isinstance(part, ToolResult) for part in old.parts)
+    # the texts of results, which nearly every redacted message has, stand once in its source
+    once = [part.content for part in old.parts if isinstance(part, ToolResult)] if is_of_results else list(shown)
+    long_shown: set[str] | None = None
     for fragment in message.source:
         piece = "" if fragment.ordinal == SLOT else own_blocks(fragment, blocks_at).text
-        for found in _STRING.finditer(piece):
-            text = _searched(found)[1]
-            key = hash(text)
-            if text is None or key in shown:
+        piece, once = cut_strings(piece, once)
+        left = Counter(once) if is_of_results else Counter[str]()
+        for text in _strings(piece, _SEARCHED, SHORT, LONG):
+            if text in shown:
                 continue
-            if own[key]:
-                own[key] -= 1
-            else:
+            if left[text]:
+                left[text] -= 1
+                continue
+            if len(text) >= WINDOW and long_shown is None:
+                long_shown = set(texts_in(message))
+            if long_shown is None or text not in long_shown:
                 yield text
+        once = list(left.elements()) if is_of_results else once
 
 
 class StringsBeside:

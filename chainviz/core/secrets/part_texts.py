@@ -12,6 +12,7 @@ from typing import Any
 
 from chainviz.core.chain.messages import Binary, Fragment, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from chainviz.core.dialects.values import encode_base64
+from chainviz.core.documents.json.edit import CUT, cut_strings
 from chainviz.core.documents.units import Pointer
 
 TEXT, REASONING, ARGUMENTS, CONTENT, ADDRESS, FILE, OPAQUE, MEDIA, CARRIED = (
@@ -140,6 +141,15 @@ class _Members(list[tuple[str, Any]]):
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_Members)
+CUT_TEXT = json.loads(CUT)
+
+
+def _members(text: str) -> Any:
+    """Return the decoded JSON, or None if it is not JSON."""
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +171,9 @@ def fields(message: Message, blocks_at: Pointer) -> Iterator[SourceField]:
     """
     texts = [text for part in message.parts for _, text in texts_of(part)]
     texts += [getattr(part, name, "") for part in message.parts for name in ("signature",)]
-    known = set(texts)
+    known = {CUT_TEXT, *texts}
     for fragment in message.source:
-        try:
-            unit = _DECODER.decode(fragment.text)
-        except (ValueError, RecursionError):
-            continue
+        unit = _members(cut_strings(fragment.text, texts)[0]) or _members(fragment.text)
         is_later = (fragment.blocks or (0,))[0] != 0
         for pointer, key, leaf in _leaves(unit, fragment, blocks_at):
             text = leaf if isinstance(leaf, str) else str(leaf)

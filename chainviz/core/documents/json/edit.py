@@ -15,6 +15,7 @@ from chainviz.core.documents.json.scan import SPACE, integer, string_at, value_e
 from chainviz.core.documents.units import Pointer
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_spell, _spell_ascii = json.encoder.encode_basestring, json.encoder.encode_basestring_ascii
 
 
 def quote(text: str, ascii_only: bool = True) -> str:
@@ -35,6 +36,28 @@ def spelled_like(text: str, near: str) -> str:
     return quote(text, ascii_only=uses_escapes(near))
 
 
+WORTH_CUTTING, SHARE_TO_CUT = 40, 16
+CUT = '"\\u0000"'
+"""The JSON string that `cut_strings` leaves in place of a string."""
+
+
+def cut_strings(text: str, strings: Iterable[str]) -> tuple[str, list[str]]:
+    """Cut the strings that fill most of a JSON text out of it, each once, so that the rest is quickly searched or decoded. Return the rest,
+    and the strings that are still in it: those that are short, or spelled in another way than usual.
+
+    The rest may be no JSON, if a string also occurs between two others.
+    """
+    spell = _spell_ascii if text.isascii() else _spell
+    left = []
+    for string in strings:
+        is_long = len(string) >= max(WORTH_CUTTING, len(text) // SHARE_TO_CUT)  # a cut copies the text
+        cut = text.replace(spell(string), CUT, 1) if is_long else text
+        if cut is text:
+            left.append(string)
+        text = cut
+    return text, left
+
+
 def uses_escapes(near: str) -> bool:
     """Return True if a text writes non-ASCII characters as escapes, or has none."""
     return near.isascii()
@@ -46,7 +69,8 @@ _DECODER = json.JSONDecoder(strict=False)
 def parse(text: str) -> Any:
     """Return the value of JSON text. Accepts unusual numbers, constants such as NaN, and control characters."""
     try:
-        return _DECODER.decode(text)
+        value, end = _DECODER.raw_decode(text)  # without the searches for white space around it
+        return value if end == len(text) else _DECODER.decode(text)
     except ValueError:
         return json.loads(text, strict=False, parse_int=integer)
 

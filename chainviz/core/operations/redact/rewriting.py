@@ -94,6 +94,8 @@ def unknown_fields(template: str) -> list[str]:
 
 
 def render(template: str, content: str, tool: str, size: int | None = None) -> str:
+    if "{" not in template:
+        return template
     values = {"tool": tool, "bytes": str(byte_size(content) if size is None else size), "lines": str(_lines(content))}
     return _FIELD.sub(lambda found: values[found[1]], template)
 
