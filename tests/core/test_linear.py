@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -132,6 +132,9 @@ class StoredChain:
     def slice(self, start: int, stop: int) -> Sequence[Message]:
         self.read.update(range(start, min(stop, len(self))))
         return self.messages[start:stop]
+
+    def stream(self, start: int, stop: int) -> Iterator[Message]:
+        return iter(self.slice(start, stop))
 
     def shapes(self) -> Sequence[Unread]:
         return list(self.tree.messages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -307,6 +307,9 @@ class Counted(MemoryChain):
     def slice(self, start: int, stop: int) -> Sequence[Message]:
         self.read.update(range(start, min(stop, len(self))))  # type: ignore[attr-defined]
         return self.messages[start:stop]
+
+    def stream(self, start: int, stop: int) -> Iterator[Message]:
+        return iter(self.slice(start, stop))
 
 
 def test_each_message_is_read_once_and_again_only_near_what_is_odd() -> None:

@@ -20,11 +20,6 @@ from chainviz.core.formats.traces.inspect_log import filled_in
 from chainviz.store.content.chain import StoredChain
 from chainviz.web.formatting import byte_text
 
-# Walks through a content of a chain from its first message to its last; bodies are read a stretch at a time.
-
-
-STRETCH = 100
-
 
 @dataclass(frozen=True, slots=True)
 class DocumentContent:
@@ -36,12 +31,8 @@ class DocumentContent:
     chain: StoredChain
 
     def walk(self) -> Iterator[tuple[Path, Message]]:
-        messages = filled_in(self._messages(), self.chain.surroundings.texts)
+        messages = filled_in(self.chain.stream(0, len(self.chain)), self.chain.surroundings.texts)
         return zip(message_paths(self.chain.tree), messages, strict=True)
-
-    def _messages(self) -> Iterator[Message]:
-        for start in range(0, len(self.chain), STRETCH):
-            yield from self.chain.slice(start, min(start + STRETCH, len(self.chain)))
 
 
 def number_of(path: Path) -> str:

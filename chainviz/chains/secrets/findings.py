@@ -13,15 +13,14 @@ from django.conf import settings
 from chainviz.core import formats
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path, parse_path
-from chainviz.core.counts import count_text
 from chainviz.core.documents.json.scan import Pointers
 from chainviz.core.documents.units import Envelope
 from chainviz.core.errors import Refused
-from chainviz.core.progress import Progress, ignore_progress
+from chainviz.core.progress import Progress, counted, ignore_progress
 from chainviz.core.secrets import RULES, Occurrence, fingerprint, get_rule, scan_chain
 from chainviz.core.secrets.part_texts import SourceField, fields, texts_of
 from chainviz.core.secrets.rule import Rule
-from chainviz.core.secrets.scan import STRETCH, is_outside, occurrence_id, place_number
+from chainviz.core.secrets.scan import is_outside, occurrence_id, place_number
 from chainviz.store.content.chain import StoredChain
 
 AT_ONCE, MESSAGES_AT_ONCE = 2_000_000, 10_000
@@ -90,12 +89,10 @@ def scan_own(chain: StoredChain, own: Sequence[Rule], report: Progress = ignore_
 def _refuse_too_many(chain: StoredChain, own: Sequence[Rule], report: Progress) -> None:
     """Count without keeping: a pattern that matches every character would fill the memory."""
     left = MOST
-    for start in range(0, len(chain), STRETCH):
-        for message in chain.slice(start, min(start + STRETCH, len(chain))):
-            left -= sum(1 for _ in islice(_matches(message, own), left + 1))
-            if left < 0:
-                raise Refused(TOO_WIDE.format(MOST))
-        report(min(1.0, (start + STRETCH) / max(1, len(chain))), f"{count_text(min(start + STRETCH, len(chain)), 'message')} read")
+    for message in counted(chain.stream(0, len(chain)), len(chain), report, "read"):
+        left -= sum(1 for _ in islice(_matches(message, own), left + 1))
+        if left < 0:
+            raise Refused(TOO_WIDE.format(MOST))
 
 
 def _matches(message: Message, rules: Sequence[Rule]) -> Iterator[object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Protocol
 
 from chainviz.core.chain.messages import Message, Shape, ShapeInChain
@@ -24,6 +25,9 @@ class Chain(Protocol):
     def __getitem__(self, index: int) -> Message: ...
 
     def slice(self, start: int, stop: int) -> Sequence[Message]: ...
+
+    def stream(self, start: int, stop: int) -> Iterator[Message]:
+        """Yield messages `start : stop`. Unlike a slice, a long range needs little memory."""
 
     def shapes(self) -> Sequence[Shape]:
         """Return all messages without their bodies. The cost grows with the length of the chain."""
@@ -64,6 +68,9 @@ class MemoryChain:
 
     def slice(self, start: int, stop: int) -> Sequence[Message]:
         return self.messages[start:stop]
+
+    def stream(self, start: int, stop: int) -> Iterator[Message]:
+        return islice(self.messages, start, stop)
 
     def shapes(self) -> Sequence[Shape]:
         return self.messages

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import HUMAN, Message, Part, ToolCall
@@ -262,8 +262,6 @@ def _run(rows: Rows, start: int, stop: int) -> Side:
 
 LITTLE = 10
 """Two chains have little in common if fewer than one in this many pairs align."""
-READ_TOGETHER = 50
-"""The number of messages read at once."""
 
 
 def little_in_common(groups: GroupTable, old: tuple[Measure, Chain], new: tuple[Measure, Chain]) -> str:
@@ -281,7 +279,5 @@ def little_in_common(groups: GroupTable, old: tuple[Measure, Chain], new: tuple[
 
 def _first_request(messages: Chain) -> Sequence[Part]:
     """Return the parts of the first human message; empty if there is none."""
-    starts = range(0, len(messages), READ_TOGETHER)
-    read = chain.from_iterable(messages.slice(start, min(start + READ_TOGETHER, len(messages))) for start in starts)
-    first = next((message.parts for message in read if message.role == HUMAN), ())
+    first = next((message.parts for message in messages.stream(0, len(messages)) if message.role == HUMAN), ())
     return [replace(part, origin=-1) for part in first]

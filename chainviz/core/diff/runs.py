@@ -23,8 +23,6 @@ from chainviz.core.usage.document_usage import carried_lines, members_beside
 from chainviz.core.usage.recorded import TokenUsage
 from chainviz.core.usage.times import duration_text
 
-READ_TOGETHER = 500
-"""The number of messages read at once."""
 ONLY_IDS = "Both make the same calls and say the same; only the ids of the calls differ."
 
 
@@ -53,8 +51,7 @@ def _calls(chain: Chain) -> Counter[tuple[str, int]]:
     """Count the calls of a chain by id and a hash of the name and arguments."""
     return Counter(
         (part.id, hash((part.name, part.arguments)))
-        for start in range(0, len(chain), READ_TOGETHER)
-        for message in chain.slice(start, min(start + READ_TOGETHER, len(chain)))
+        for message in chain.stream(0, len(chain))
         for part in message.parts
         if isinstance(part, ToolCall)
     )
@@ -69,10 +66,7 @@ def diff_runs(one: Chain, other: Chain, *, rows: Callable[[Chain], Rows] = lambd
 
 def content_keys(chain: Chain, start: int, stop: int) -> list[Hashable]:
     """Return a key for each message. Keys are equal if the texts and calls are equal, regardless of call ids."""
-    keys: list[Hashable] = []
-    for first in range(start, stop, READ_TOGETHER):
-        keys += [_key(message) for message in chain.slice(first, min(first + READ_TOGETHER, stop))]
-    return keys
+    return [_key(message) for message in chain.stream(start, stop)]
 
 
 def _key(message: Message) -> bytes:

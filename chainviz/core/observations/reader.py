@@ -28,9 +28,6 @@ from chainviz.core.text_formats.contract import FoundSection, TextFormat
 from chainviz.core.toolchain.calls import ACTION, ReadCalls, read_calls, with_outer
 from chainviz.core.toolchain.results import is_error
 
-STRETCH = 200
-"""Messages read at a time."""
-
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
@@ -67,8 +64,7 @@ def walk(chain: Chain, recognition: Recognition) -> Iterator[tuple[int, Message,
 
 
 def read_messages(chain: Chain) -> Iterator[tuple[int, Message]]:
-    for begin in range(0, len(chain), STRETCH):
-        yield from enumerate(chain.slice(begin, min(begin + STRETCH, len(chain))), begin)
+    return enumerate(chain.stream(0, len(chain)))
 
 
 class _Turns:

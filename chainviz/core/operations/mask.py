@@ -14,14 +14,13 @@ from pydantic import Field, field_validator
 
 from chainviz.core.chain.chain import Chain, Splice
 from chainviz.core.chain.messages import Message
-from chainviz.core.counts import count_text
 from chainviz.core.errors import OptionsError
 from chainviz.core.formats import get_format
 from chainviz.core.formats.contract import Format, Style
 from chainviz.core.operations.contract import Badge, Context, Decision, Options, Outcome
-from chainviz.core.progress import Progress
+from chainviz.core.progress import Progress, counted
 from chainviz.core.secrets import RULES, Masker, Occurrence, Rule, Strategy, Values, WordList, get_rule, mask, scan_chain
-from chainviz.core.secrets.scan import STRETCH, is_outside, place_number
+from chainviz.core.secrets.scan import is_outside, place_number
 from chainviz.core.secrets.word_lists import chosen_lists, rules_of
 
 STRATEGIES: dict[str, str] = {
@@ -169,13 +168,10 @@ def choose(chain: Chain, options: MaskOptions, rules: Sequence[Rule], progress: 
 
 def masked(chain: Chain, chosen: Chosen, progress: Progress) -> Iterator[Masked]:
     """Yield every message of the chain, masked."""
-    for start in range(0, len(chain), STRETCH):
-        stop = min(start + STRETCH, len(chain))
-        for index, message in enumerate(chain.slice(start, stop), start):
-            findings = [each.finding for each in chosen.in_parts(index)]
-            new = chosen.values.mask(mask(message, findings, chosen.masker))
-            yield Masked(index, message, new)
-        progress(stop / len(chain), f"{count_text(stop, 'message')} masked")
+    for index, message in enumerate(counted(chain.stream(0, len(chain)), len(chain), progress, "masked")):
+        findings = [each.finding for each in chosen.in_parts(index)]
+        new = chosen.values.mask(mask(message, findings, chosen.masker))
+        yield Masked(index, message, new)
 
 
 def in_source(each: Masked, values: Values, format: Format) -> Message:

@@ -19,10 +19,9 @@ from chainviz.core.chain.chain import Chain
 from chainviz.core.chain.messages import Message
 from chainviz.core.chain.paths import Path
 from chainviz.core.chain.tree import message_paths
-from chainviz.core.counts import count_text
 from chainviz.core.documents.units import Pointer
 from chainviz.core.formats import get_format
-from chainviz.core.progress import Progress, ignore_progress
+from chainviz.core.progress import Progress, counted, ignore_progress
 from chainviz.core.secrets.part_texts import fields, texts_of
 from chainviz.core.secrets.rule import Anchored, Pattern, Rule, lower
 from chainviz.core.secrets.rules import RULES
@@ -31,8 +30,6 @@ from chainviz.core.secrets.spellings import DecodedText, hides_ascii
 FIELD, AROUND = "field", "around"
 """Places outside all parts: an unknown field of a message, or a text around the messages, by number, since the name of
 a field may contain a value."""
-STRETCH = 200
-"""Messages read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +145,13 @@ def scan_fields(message: Message, blocks_at: Pointer, rules: Sequence[Rule] = RU
 
 def scan_chain(chain: Chain, rules: Sequence[Rule] = RULES, progress: Progress = ignore_progress) -> Iterator[Occurrence]:
     """Yield the findings of the rules: message by message, parts before fields, then around the messages."""
-    paths, blocks_at = message_paths(chain.tree), get_format(chain.format).blocks_at
-    for start in range(0, len(chain), STRETCH):
-        messages = chain.slice(start, min(start + STRETCH, len(chain)))
-        for index, (message, path) in enumerate(zip(messages, paths, strict=False), start):
-            for finding in scan_message(message, rules):
-                yield Occurrence(index, str(Path(path.section, path.pair, path.message, finding.part)), finding)
-            for finding in scan_fields(message, blocks_at, rules):
-                yield Occurrence(index, str(path), finding)
-        read = start + len(messages)
-        progress(read / len(chain), f"{count_text(read, 'message')} read")
+    blocks_at = get_format(chain.format).blocks_at
+    paths: list[Path] = []
+    for index, message in enumerate(counted(chain.stream(0, len(chain)), len(chain), progress, "read")):
+        for finding in (*scan_message(message, rules), *scan_fields(message, blocks_at, rules)):
+            paths = paths or list(message_paths(chain.tree))
+            part = None if is_outside(finding.place) else finding.part
+            yield Occurrence(index, str(replace(paths[index], part=part)), finding)
     for number, text in enumerate(chain.surroundings.texts()):
         for finding in scan_source(text, rules, f"{AROUND} {number}"):
             yield Occurrence(-1, "", finding)

@@ -18,6 +18,7 @@ from chainviz.store.content.message_reader import (
     RowReader,
     StoredMessage,
     pieces_of,
+    read_batches,
     read_ordinals,
     read_rows,
     read_shapes,
@@ -76,6 +77,10 @@ class StoredChain:
 
     def slice(self, start: int, stop: int) -> Sequence[Message]:
         return self.bodies.messages(self.rows(start, stop))
+
+    def stream(self, start: int, stop: int) -> Iterator[Message]:
+        for rows in read_batches(self._places.between(start, stop)):
+            yield from self.bodies.messages(rows)
 
     def begun_at(self, places: Sequence[int]) -> list[Message]:
         """Return messages at any indexes, in one read. Very long texts have only their beginning (LongText)."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from django.db import connection
@@ -30,8 +29,8 @@ QUERY_PIECES = 200
 QUERY_MESSAGES = 2000
 HELD_ROWS = 500
 FEW_BODIES = 2
-BATCH = 200
-"""The number of messages that are read together when a whole chain is read."""
+BATCH, BATCH_BYTES = 200, 4_000_000
+"""The most messages, and about the most bytes of their contents, that are read together when a whole chain is read."""
 
 
 @dataclass(slots=True)
@@ -327,9 +326,10 @@ class BodyReader:
         for row, found in zip(rows, spans, strict=True):
             upload = self.runs[row.run][1]
             if upload is not None:
+                chunks = wanted.setdefault(upload, set())
                 for span in found:
                     if span.start >= 0:
-                        wanted.setdefault(upload, set()).update(chunks_of(span.start - span.lead, span.start + span.length))
+                        chunks.update(chunks_of(span.start - span.lead, span.start + span.length))
         for upload, chunks in wanted.items():
             if len(chunks) <= PREFETCHED:
                 self._uploads.setdefault(upload, UploadReader(upload)).fetch(chunks)
@@ -362,7 +362,7 @@ class BodyReader:
 
 def _has_own(spans: Sequence[SourceSpan]) -> bool:
     """Return True if part of a message is stored in a body of its own and not in an upload."""
-    return any(span.start < 0 for span in spans)
+    return min([span.start for span in spans], default=0) < 0
 
 
 def _is_long(row: StoredMessage) -> bool:
@@ -374,8 +374,15 @@ def _no_upload(start: int, end: int) -> bytes:
 
 
 def read_batches(pieces: Iterable[Piece]) -> Iterator[list[StoredMessage]]:
-    rows = read_rows(pieces)
-    while batch := list(islice(rows, BATCH)):
+    batch: list[StoredMessage] = []
+    size = 0
+    for row in read_rows(pieces):
+        if batch and (len(batch) == BATCH or size + row.size > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += row.size
+    if batch:
         yield batch
 
 

@@ -238,6 +238,9 @@ class Tail:
     def slice(self, start: int, stop: int) -> Sequence[Message]:
         return self.chain.slice(self.start + start, self.start + stop)
 
+    def stream(self, start: int, stop: int) -> Iterator[Message]:
+        return self.chain.stream(self.start + start, self.start + stop)
+
     def shapes(self) -> Sequence[Shape]:
         return self.chain.shapes()[self.start :]
 

@@ -108,7 +108,6 @@ def with_signed_calls(messages: Sequence[Message]) -> list[Message]:
 
 
 SAME = "same"
-STRETCH = 1000
 
 
 class ConvertOptions(Options):
@@ -170,7 +169,7 @@ class Convert:
         format = None if options.to == SAME else _format(options.to)
         if options.fine_tuning and (format is None or format.training is None):
             raise OptionsError("Only openai_chat has lines for fine-tuning; choose it as the format.")
-        old = tuple(counted(_read(chain), len(chain), lambda done, text: context.progress(done / 2, text), "read"))
+        old = tuple(counted(chain.stream(0, len(chain)), len(chain), lambda done, text: context.progress(done / 2, text), "read"))
         if format is None:
             new = _with_ids(_cleared(old, options), options, None)
             return Outcome(tuple(_changed(old, new)), tuple(_report(chain, old, new)))
@@ -195,11 +194,6 @@ class _Stages(NamedTuple):
     filled: Sequence[Message]
     cleared: Sequence[Message]
     new: Sequence[Message]
-
-
-def _read(chain: Chain) -> Iterator[Message]:
-    for start in range(0, len(chain), STRETCH):
-        yield from chain.slice(start, min(start + STRETCH, len(chain)))
 
 
 def _format(name: str) -> Format:

@@ -63,7 +63,7 @@ def find_candidates(chain: Chain, history: History, options: RedactOptions) -> l
         found += _arguments(history, options)
     others = {kind for kind in options.parts if kind in ("reasoning", "media", "text")}
     if others:
-        for index, message in read_bodies(chain, range(len(chain))):
+        for index, message in enumerate(chain.stream(0, len(chain))):
             if message.role in options.roles:
                 found += (
                     Candidate(kind, index, part, message.role, history.starts[index], history.rows[history.starts[index]])

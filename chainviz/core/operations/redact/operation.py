@@ -69,8 +69,8 @@ def _outcome(chain: Chain, table: DecisionTable, options: RedactOptions, progres
     format, beside = get_format(chain.format), StringsBeside()
 
     def removed() -> Iterator[str]:
-        read = counted(read_bodies(chain, range(len(chain))), len(chain), lambda done, text: progress(done / 2, text), "searched")
-        for place, old in read:
+        read = counted(chain.stream(0, len(chain)), len(chain), lambda done, text: progress(done / 2, text), "searched")
+        for place, old in enumerate(read):
             new = redactions.redacted(place, old)
             beside.add(place, strings_beside(old, new, format.blocks_at))
             if new is not old:

@@ -96,8 +96,9 @@ from chainviz.core.operations.repair.passes.turns import (
     fix_unanswered_results,
     fix_unknown_roles,
 )
-from chainviz.core.operations.repair.session import MOVED, Places, Progress, Worklist, splices
+from chainviz.core.operations.repair.session import MOVED, Places, Worklist, splices
 from chainviz.core.own_provider import own_provider
+from chainviz.core.progress import Progress, ignore_progress
 from chainviz.core.providers.request import request_of
 from chainviz.core.reference import parsed_by_reference
 
@@ -131,7 +132,7 @@ READING = 0.7
 """The usual share of the time that reading takes, for the progress bar."""
 
 
-def propose(chain: Chain, options: RepairOptions | None = None, progress: Progress = lambda done, text: None) -> tuple[Fix, ...]:
+def propose(chain: Chain, options: RepairOptions | None = None, progress: Progress = ignore_progress) -> tuple[Fix, ...]:
     """Return every fix that a repair with these options would make or skip, in the order of the messages."""
     return tuple(_worked(chain, options or RepairOptions(), progress).fixes)
 
@@ -158,7 +159,7 @@ def repaired(messages: Sequence[Message], options: RepairOptions | None = None) 
     return apply_splices(messages, _worked(MemoryChain(tuple(messages)), options or RepairOptions()).splices())
 
 
-def _worked(chain: Chain, options: RepairOptions, progress: Progress = lambda done, text: None) -> Worklist:
+def _worked(chain: Chain, options: RepairOptions, progress: Progress = ignore_progress) -> Worklist:
     work = Worklist(chain, options, LOOKS if options.content else (), lambda done, text: progress(done * READING, text))
     for i, fix in enumerate(PASSES):
         if options.content or fix not in OF_CONTENT:

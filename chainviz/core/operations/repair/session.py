@@ -20,6 +20,7 @@ from chainviz.core.chain.problems import place_in_words
 from chainviz.core.chain.surroundings import Rewrite
 from chainviz.core.chain.tree import ChainAST, parse
 from chainviz.core.operations.repair.fixes import Fix, Proposal, RepairOptions
+from chainviz.core.progress import Progress, counted, ignore_progress
 from chainviz.core.providers.findings import form_of_contents
 from chainviz.core.providers.request import Request, request_of
 
@@ -88,7 +89,6 @@ GAP = 16
 Look = Callable[[Message], bool]
 """Returns True if a pass has to handle the message; it sees only that message, and answers alike for usual messages whose contents have
 the same form."""
-Progress = Callable[[float, str], None]
 
 
 @dataclass(slots=True)
@@ -120,9 +120,7 @@ class Edit:
 
 
 class Worklist:
-    def __init__(
-        self, chain: Chain, options: RepairOptions, looks: Iterable[Look] = (), progress: Progress = lambda done, text: None
-    ) -> None:
+    def __init__(self, chain: Chain, options: RepairOptions, looks: Iterable[Look] = (), progress: Progress = ignore_progress) -> None:
         self.chain = chain
         self.options = options
         self.fixes: list[Fix] = []
@@ -146,18 +144,15 @@ class Worklist:
     def _look(self, progress: Progress) -> None:
         count = len(self.shapes)
         usual: dict[Hashable, list[Look]] = {}
-        for start in range(0, count, WINDOW):
-            for original, message in enumerate(self.chain.slice(start, min(start + WINDOW, count)), start):
-                # usual messages with contents of the same form need the same passes
-                form = form_of_contents(message) if len(message.source) == 1 and message.source[0].is_usual else None
-                looks = usual.get(form)
-                if form is None or looks is None:
-                    looks = [look for look in self._found if look(message)]
-                    usual[form] = looks
-                for look in looks:
-                    self._found[look].add(original)
-            read = min(start + WINDOW, count)
-            progress(read / count, f"{read:,} of {count:,} messages read")
+        for original, message in enumerate(counted(self.chain.stream(0, count), count, progress, "read")):
+            # usual messages with contents of the same form need the same passes
+            form = form_of_contents(message) if len(message.source) == 1 and message.source[0].is_usual else None
+            looks = usual.get(form)
+            if form is None or looks is None:
+                looks = [look for look in self._found if look(message)]
+                usual[form] = looks
+            for look in looks:
+                self._found[look].add(original)
 
     @cached_property
     def request(self) -> Request:
