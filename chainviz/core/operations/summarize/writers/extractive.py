@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,11 +115,16 @@ def sentences(text: str) -> Iterator[str]:
                     yield words if len(words) <= LONGEST_SENTENCE else words[: LONGEST_SENTENCE - 1] + "…"
 
 
+_NO_LETTERS = dict.fromkeys(map(ord, string.ascii_letters))
+"""Removes the letters of an ASCII text, which counts them six times as fast as asking each character."""
+
+
 def _is_prose(line: str) -> bool:
     head = line[:400]
     if _NO_PROSE.match(head) or _CODE.search(_MARKS.sub("", line)) or head.count("|") > 2 or is_log_line(head):
         return False
-    letters = sum(map(str.isalpha, head)) + head.count(" ")
+    letters = len(head) - len(head.translate(_NO_LETTERS)) if head.isascii() else sum(map(str.isalpha, head))
+    letters += head.count(" ")
     return letters * 4 >= len(head.strip()) * 3 and any(map(str.isalpha, head))
 
 
@@ -130,15 +136,16 @@ SHORTEST = 24
 WORTH_CUTTING = 100
 GIST = 80
 """Number of characters that are shown of a tool's arguments."""
-_CUE = re.compile(
-    r"\b(?:decid|chose|chosen|because|fix|root cause|found|turns out|conclu|result|must|should|will|instead|created|updated|"
-    r"changed|added|removed|confirm|verif|pass|therefore|so that|next step|todo)",
-    re.IGNORECASE,
-)
-_HEDGE = re.compile(
-    r"^(?:actually|maybe|perhaps|hmm|wait|or maybe|so maybe)\b|\b(?:I think|might be|not sure|let me|let's|let us|we should first)\b",
-    re.IGNORECASE,
-)
+_CUES = (
+    "decid", "chose", "because", "fix", "root cause", "found", "turns out", "conclu", "result", "must", "should", "will", "instead",
+    "created", "updated", "changed", "added", "removed", "confirm", "verif", "pass", "therefore", "so that", "next step", "todo",
+)  # fmt: skip
+"""Beginnings of words, in lower case."""
+_HEDGES = ("i think", "might be", "not sure", "let me", "let's", "let us", "we should first")
+_OPENERS = ("actually", "maybe", "perhaps", "hmm", "wait", "or maybe", "so maybe")
+_CUE = re.compile(rf"\b(?:{'|'.join(_CUES)})")
+_HEDGE = re.compile(rf"\b(?:{'|'.join(_HEDGES)})\b")
+_OPENER = re.compile(rf"(?:{'|'.join(_OPENERS)})\b")
 _ENTRY = re.compile(r"[\w .#-]{1,30}: \S")
 """The start of a list entry, such as `Cabin: economy`, which means little without its list."""
 _SUMMARY, _ANSWER, _RESULT = 1.6, 1.0, 0.35
@@ -284,12 +291,20 @@ def _without_code(text: str) -> str:
 def _tone(sentence: str) -> float:
     """Return the weight of a sentence: decisions and reasons rank above statements, and these above guesses, questions, requests
     and fragments."""
-    if sentence.endswith(("?", ":")) or "please" in sentence.casefold():
+    folded = sentence.casefold()
+    if sentence.endswith(("?", ":")) or "please" in folded:
         return 0.4
     if len(sentence) < 60 and _ENTRY.match(sentence):
         return 0.3
-    tone = 0.5 if _HEDGE.search(sentence) else 1.5 if _CUE.search(sentence) else 1.0
+    is_hedge = _contains(folded, _HEDGES, _HEDGE) or (folded.startswith(_OPENERS) and _OPENER.match(folded))
+    tone = 0.5 if is_hedge else 1.5 if _contains(folded, _CUES, _CUE) else 1.0
     return tone * (1.0 if len(sentence) >= 40 else 0.7)
+
+
+def _contains(text: str, words: Sequence[str], pattern: re.Pattern[str]) -> bool:
+    """Return True if the pattern, whose matches contain one of the words, matches in the text. Looking for the words first is fifty times
+    faster."""
+    return any(word in text for word in words) and pattern.search(text) is not None
 
 
 def _tools(messages: Sequence[Message]) -> list[str]:
