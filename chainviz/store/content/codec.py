@@ -7,7 +7,7 @@ import zlib
 from typing import Any
 
 WORTH_DEFLATING = 200
-_DEFLATED = 0x78
+DEFLATED = b"\x78"
 """The first byte of a zlib stream; no JSON text begins with it."""
 
 _encoder = json.JSONEncoder(check_circular=False, separators=(",", ":"))
@@ -37,7 +37,7 @@ def unpack(packed: bytes | memoryview) -> Any:
 
 def inflated(packed: bytes) -> bytes:
     """Return the JSON text of a packed value."""
-    return zlib.decompress(packed) if packed[0] == _DEFLATED else packed
+    return zlib.decompress(packed) if packed[:1] == DEFLATED else packed
 
 
 def pack_body(content: bytes) -> bytes:

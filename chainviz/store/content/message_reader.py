@@ -17,7 +17,7 @@ from chainviz.core.documents.units import Read
 from chainviz.core.formats.contract import Format
 from chainviz.store.content.at_hand import forgettable
 from chainviz.store.content.beginnings import MANY, PartWindow, begun
-from chainviz.store.content.codec import unpack_body
+from chainviz.store.content.codec import DEFLATED, unpack_body
 from chainviz.store.content.message_shapes import StoredShape, role_in, unpack_shape
 from chainviz.store.content.pieces import Piece, PlacedMessage, join, splice, total, unpack_pieces, unpack_splices
 from chainviz.store.content.spans import SourceSpan, first_ordinal, fragments, stored_bytes, texts_of, unpack_spans
@@ -154,10 +154,17 @@ def read_shapes(pieces: Iterable[Piece]) -> Iterator[StoredShape]:
                 yield replace(shape, preview=preview) if shape.role == HUMAN else shape
 
 
-def read_skeletons(pieces: Iterable[Piece]) -> Iterator[tuple[int, bytes]]:
-    """Yield position and packed skeleton, in any order."""
+def read_skeletons(pieces: Iterable[Piece], part: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield position and packed skeleton, in any order, of the messages whose skeletons contain these bytes or are deflated. The database
+    looks for them, since it takes a third of the time of a search to read all skeletons of a long chain."""
+    table = connection.ops.quote_name(Message._meta.db_table)
+    place = "instr(skeleton, %s)" if connection.vendor == "sqlite" else "position(%s in skeleton)"
     for group in _groups(pieces):
-        yield from ((position, bytes(skeleton)) for _, position, skeleton in _select(Message, ["skeleton"], group))
+        condition, values = _within(group)
+        with connection.cursor() as cursor:
+            query = f"SELECT position, skeleton FROM {table} WHERE ({condition}) AND ({place} > 0 OR {place} = 1)"
+            cursor.execute(query, [*values, part, DEFLATED])
+            yield from ((position, bytes(skeleton)) for position, skeleton in cursor.fetchall())
 
 
 def read_ordinals(pieces: Iterable[Piece]) -> Iterator[int | None]:

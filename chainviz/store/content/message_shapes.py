@@ -100,12 +100,13 @@ def _part_text(part: Part) -> str:
     return f"[{number},{part.size}]"
 
 
-_UNKNOWN = f"[{_NUMBERS['opaque']},".encode()
+UNKNOWN = f"[{_NUMBERS['opaque']},".encode()
+"""The beginning of a part of an unknown kind in a skeleton."""
 
 
 def has_unknown_part(skeleton: bytes) -> bool:
     """Return True if a message may have a part of an unknown kind; quick, so a name can look like one."""
-    return _UNKNOWN in inflated(skeleton)
+    return UNKNOWN in inflated(skeleton)
 
 
 _ROLES = {f'["{role}",'.encode(): role for role in ROLE_NAMES}
@@ -141,7 +142,7 @@ def _part_shape(packed: list[Any]) -> PartShape:
     if len(packed) == 2:
         return PartShape(KINDS[packed[0]], packed[1])
     number, size, id, name, flag = packed
-    return PartShape(KINDS[number], size, id, intern(name), bool(flag))
+    return PartShape(KINDS[number], size, intern(id), intern(name), bool(flag))  # a call and its result have the same id
 
 
 def shape_of_part(part: Part) -> PartShape:

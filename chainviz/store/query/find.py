@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -17,7 +18,7 @@ from chainviz.core.chain.paths import Path
 from chainviz.core.documents.json.long_values import length_of, part_of
 from chainviz.store.content.chain import StoredChain
 from chainviz.store.content.message_reader import StoredMessage, pieces_of, read_bodies, read_rows, read_skeletons
-from chainviz.store.content.message_shapes import clean, has_unknown_part
+from chainviz.store.content.message_shapes import UNKNOWN, clean, has_unknown_part
 from chainviz.store.content.pieces import Piece, Places
 from chainviz.store.content.runs import unpack_starts
 from chainviz.store.content.spans import stored_bytes, unpack_spans
@@ -165,11 +166,11 @@ def part_texts(part: Part) -> Iterator[str]:
 def _unescaped(arguments: str) -> Iterator[str]:
     """Yield the decoded strings inside the JSON of arguments."""
     try:
-        values = [json.loads(arguments)]
+        values = deque([json.loads(arguments)])
     except (ValueError, RecursionError):
         return
     while values:
-        value = values.pop(0)
+        value = values.popleft()
         if isinstance(value, str):
             yield value
         elif isinstance(value, dict):
@@ -225,7 +226,7 @@ class Fragments:
     def _unknown(self) -> frozenset[int]:
         """Messages with parts that pages show as JSON."""
         everything = Piece(self.run, 0, max(self.positions) + 1)
-        return frozenset(place for place, skeleton in read_skeletons([everything]) if has_unknown_part(skeleton))
+        return frozenset(place for place, skeleton in read_skeletons([everything], UNKNOWN) if has_unknown_part(skeleton))
 
     def at(self, place: int) -> range:
         """Return the fragments of the unit at this byte."""

@@ -141,5 +141,7 @@ def read_history(shapes: Sequence[Shape]) -> History:
             asked = waiting.get(result.id)
             if asked and result.id:
                 history.use_of_call[asked.popleft()] = len(history.results)
+                if not asked:
+                    del waiting[result.id]  # an empty queue has a size of 760 bytes
             history.results.append((message, result))
     return history
