@@ -283,6 +283,7 @@ MIDDLEWARE = [
     "chainviz.web.middleware.JsonErrorsMiddleware",
     "chainviz.web.middleware.UploadLimitMiddleware",
     "chainviz.web.middleware.UploadsAtOnceMiddleware",
+    "chainviz.web.middleware.PagesAtOnceMiddleware",
     "chainviz.web.middleware.MethodPageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
