@@ -3,6 +3,7 @@ that the commit message gives."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -36,6 +37,11 @@ PAGES = {
 }
 DRAFT = 4
 """The statements that a draft costs more, and its rows. What is drawn of it does not stay in memory."""
+
+
+def length(page: bytes) -> int:
+    """Return the length of a page in whose addresses each chain and each draft has the number 1: others have run tests before this."""
+    return len(re.sub(rb"/([cd])/\d+/", rb"/\1/1/", page))
 
 
 class Cost:
@@ -91,7 +97,7 @@ def test_pages_cost_the_same_at_any_length(sections: int, monkeypatch: pytest.Mo
                     with counted(monkeypatch) as cost:
                         answer = Client().get(base + address, headers=headers)
                     assert answer.status_code == 200
-                    found, limits = (cost.statements, cost.rows, len(answer.content)), (most, rows + more, size)
+                    found, limits = (cost.statements, cost.rows, length(answer.content)), (most, rows + more, size)
                     assert all(each <= limit for each, limit in zip(found, limits, strict=True)), (page, base, found, limits)
                 transaction.set_rollback(True)
 
