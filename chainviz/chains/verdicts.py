@@ -64,6 +64,12 @@ def next_call_errors(chain: StoredChain, provider: Provider, errors: int) -> int
     return int(RESUME_ERRORS.get(chain.snapshot, count, provider.name))
 
 
+def unsent_errors(everything: Verdict, next_call: Verdict) -> int:
+    """Return the number of errors in messages that the agent no longer sends. `everything` is the verdict on all messages of a session,
+    and `next_call` the verdict on those that are sent. It is 0 if the second has more errors than the first."""
+    return max(0, everything.errors - next_call.errors)
+
+
 def unsent_messages(chain: StoredChain) -> frozenset[int]:
     """Return the indices of the messages that the agent does not send when it resumes the session. Reads the whole chain the first time."""
 

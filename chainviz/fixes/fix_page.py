@@ -150,12 +150,13 @@ def fix_page(request: HttpRequest, chain_id: int) -> HttpResponse:
     error = ""
     if request.method == "POST":
         try:
+            target = _target(request, chain)
             if request.POST.get("act") == "version":
-                return see_other("chains:version", chain.pk, save_version(request, chain, _target(request, chain)))
+                return see_other("chains:version", chain.pk, save_version(request, chain, target))
             if session is None:
                 raise Http404("This chain has no file on this machine.")
-            messages.success(request, _done(request, chain, session))
-            return see_other(_address(request, chain, _target(request, chain)))
+            messages.success(request, _done(request, chain, session, target))
+            return see_other(_address(request, chain, target))
         except ChainError as refused:
             error = str(refused)
     if not error and asks_to_unfold(request, read_diff_query(request)):
@@ -192,14 +193,14 @@ def _session_of(request: HttpRequest, chain: Chain) -> StoredSession | None:
     return stored_session(file.path) if file else None
 
 
-def _done(request: HttpRequest, chain: Chain, session: StoredSession) -> str:
+def _done(request: HttpRequest, chain: Chain, session: StoredSession, target: Target) -> str:
     """Write the session. Return a sentence that says what was done."""
     if request.POST.get("act") == "restore":
         backup, before = session.restore()
         if before is None:
             return f"The session is already what {backup.name} holds."
         return f"Restored from {backup.name}. What the session was until now is {before.name}."
-    fixed = _fixed(request, chain, session, _target(request, chain), _nothing)
+    fixed = _fixed(request, chain, session, target, _nothing)
     if request.POST.get("seen") != digest_of(fixed.old):
         raise Refused(f"{session.name} changed after you opened this page. Check the changes again.")
     if not fixed.is_changed:
@@ -212,16 +213,16 @@ def _page(request: HttpRequest, chain: Chain, session: StoredSession | None, err
     target = _target(request, chain, pasted)
     fixed: FixedSession[DiffView] | None = None
     try:
-        fixed = _shown(request, chain, session, target)
+        fixed = _fixed_with_view(request, chain, session, target)
         if pasted and pasted.fixes and not fixed.is_changed and "fix" not in request.GET:
             target = replace(target, only=pasted.fixes[0].name)
-            fixed = _shown(request, chain, session, target)
+            fixed = _fixed_with_view(request, chain, session, target)
     except ChainError as refused:
         error = error or str(refused)
     return FixPage(chain, session, target, fixed, error, pasted, _query(request, target))
 
 
-def _shown(request: HttpRequest, chain: Chain, session: StoredSession | None, target: Target) -> FixedSession[DiffView]:
+def _fixed_with_view(request: HttpRequest, chain: Chain, session: StoredSession | None, target: Target) -> FixedSession[DiffView]:
     return _fixed(request, chain, session, target, Differences(request, _address(request, chain, target)).view)
 
 

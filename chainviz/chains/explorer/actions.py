@@ -14,7 +14,7 @@ from chainviz.chains.explorer.subject import Subject
 from chainviz.chains.library.agents import agent_of_format
 from chainviz.chains.models import Chain
 from chainviz.chains.secrets.export_scan import purge_address
-from chainviz.chains.verdicts import MOST_READ, next_call_errors, verdicts_by_provider
+from chainviz.chains.verdicts import MOST_READ, next_call_errors, unsent_errors, verdicts_by_provider
 from chainviz.core.chain.messages import Message
 from chainviz.core.counts import count_text
 from chainviz.core.formats import WRITTEN, get_format, read_only
@@ -70,7 +70,7 @@ class Situation:
         """The number of errors for the chain's own provider in messages that the agent no longer sends."""
         if not self.is_session:
             return 0
-        return max(0, self._all_verdicts[self.provider].errors - self.problems)
+        return unsent_errors(self._all_verdicts[self.provider], self.verdicts[self.provider])
 
     @cached_property
     def lost(self) -> list[str]:

@@ -13,11 +13,11 @@ from chainviz.store.prepared_query import PreparedQuery
 
 FEW = 6
 """The most lines with which the tray is open at first."""
-SHOWN = {"importing": 50, "added": FEW, "already uploaded": FEW}
-"""The most lines of an outcome that needs no action; earlier ones share one line."""
 
 CHOOSE, FAILED, RUNNING, ADDED, KNOWN = "to choose", "failed", "importing", "added", "already uploaded"
 _ORDER = (CHOOSE, FAILED, RUNNING, ADDED, KNOWN)
+SHOWN = {RUNNING: 50, ADDED: FEW, KNOWN: FEW}
+"""The most lines of an outcome that needs no action; earlier ones share one line."""
 _LOOKS = {
     CHOOSE: ("open", "filter"),
     FAILED: ("problem", "problem"),

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRedirect
 
 from chainviz.chains.explorer.place_views import request_numbers
-from chainviz.chains.verdicts import VerdictView, next_call_errors, provider_of, verdict_view, verdicts_by_provider
+from chainviz.chains.verdicts import VerdictView, next_call_errors, provider_of, unsent_errors, verdict_view, verdicts_by_provider
 from chainviz.core.chain.paths import Path, parse_path
 from chainviz.core.chain.problems import Problem, rule_flag
 from chainviz.core.errors import Refused
@@ -237,13 +237,13 @@ def goal_view(target: Target, asked: str, at: Callable[[Path], str]) -> GoalView
     provider of the chain is used."""
     provider = next((each for each in PROVIDERS if each.name == asked), None) or provider_of(target.stored)
     verdicts = verdicts_by_provider(unpack(outline_of(target.stored.snapshot).verdicts))
-    found = verdicts[provider].errors
-    errors = next_call_errors(target.stored, provider, found)
-    verdicts[provider] = replace(verdicts[provider], errors=errors)
+    everything = verdicts[provider]
+    errors = next_call_errors(target.stored, provider, everything.errors)
+    verdicts[provider] = own = replace(everything, errors=errors)
     lines = tuple(_lines(target, provider, at)) if errors else ()
-    is_accepted = verdicts[provider].state == "accepted"
+    is_accepted = own.state == "accepted"
     choices = tuple((each, verdict_view(verdict)) for each, verdict in verdicts.items())
-    return GoalView(provider, errors, max(0, found - errors), is_accepted, lines, choices)
+    return GoalView(provider, errors, unsent_errors(everything, own), is_accepted, lines, choices)
 
 
 @dataclass(frozen=True, slots=True)
